@@ -5,7 +5,7 @@ TypeError for others. That they fit each other is up to the caller.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,47 +21,33 @@ _Strings = tuple[_Bytes, _Ints, _Ints]  # data, starts, lengths; see native/byte
 TextArrays = tuple[_Bytes, _Ints, _Ints, _Ints]  # ... and the characters of each
 
 # core
-def hash_strings(strings: _Strings) -> _Words: ...
-def count_characters(strings: _Strings) -> _Ints: ...
 def copy_strings(strings: _Strings, to: _Bytes, at: _Ints) -> None: ...
-def equal_strings(strings: _Strings, others: _Strings) -> _Bools: ...
 
 # bson
 def find_fields(array: _Bytes, path: Sequence[str]) -> _Ints: ...
 
 # fingerprint
-BANDS: int
-BINS: int
 FINGERPRINT: _Fields
 HAN: tuple[int, int]
 HMM_STATES: str
-KEY_BITS: int
 ROUTES: tuple[str, ...]
 STOP_WORD: float
 
 class Lexicon:
-    def __init__(self, tables: Mapping[str, NDArray[Any]]) -> None: ...
-    def __len__(self) -> int: ...
-    def find(self, words: _Strings) -> NDArray[np.int32]: ...
+    nodes: int
 
-class Fingerprinter:
-    def __init__(
-        self, lexicon: Lexicon, *, top_k: int, min_features: int, is_uniform: bool, ngram: int
-    ) -> None: ...
-    def fingerprint(self, texts: _Strings) -> _Bytes: ...
-    def explain(self, text: str) -> tuple[str, list[str], list[tuple[str, float]]]: ...
+    def __init__(self, tables: Mapping[str, NDArray[Any]]) -> None: ...
+    def find(self, words: _Strings) -> NDArray[np.int32]: ...
+    def fingerprint(
+        self, texts: _Strings, *, top_k: int, min_features: int, is_uniform: bool, ngram: int
+    ) -> _Bytes: ...
+    def explain(
+        self, text: str, *, top_k: int, min_features: int, is_uniform: bool, ngram: int
+    ) -> tuple[str, list[str], list[tuple[str, float]]]: ...
 
 def build_lexicon(
     words: _Strings, probabilities: _Floats, weights: _Floats, median: float
 ) -> dict[str, NDArray[Any]]: ...
-def sketch(
-    forms: _Strings,
-    texts: _Strings,
-    *,
-    minhash: bool,
-    sentences: bool,
-    whole: bool,
-) -> tuple[NDArray[np.uint32], _Words]: ...
 
 # cleaning
 ELEMENTS: tuple[str, ...]
@@ -84,21 +70,23 @@ _Prints = tuple[NDArray[Any], ...]  # records, keys, bits; see columns.Fingerpri
 _Write = Callable[[str, NDArray[Any]], None]  # takes an array, which is valid as long as it runs
 
 class Index:
-    live: int
-    others: int
-    unindexed: int
+    counts: tuple[int, int, int, int]
     places: list[str]
     gone: _Ints
     segments: list[tuple[int, int]]
 
-    def __init__(self, distance: int, by_simhash: bool, limits: tuple[int, int, int]) -> None: ...
-    def __len__(self) -> int: ...
+    def __init__(
+        self,
+        distance: int,
+        by_simhash: bool,
+        limits: tuple[int, int, int],
+        others: Sequence[tuple[str, Index]] = (),
+    ) -> None: ...
     def add(self, ids: _Strings, prints: _Prints, groups: Mapping[int, int]) -> None: ...
     def find(self, prints: _Prints) -> _Bytes: ...
     def find_ids(self, ids: _Strings) -> _Ints: ...
     def documents(self, numbers: _Ints) -> tuple[_Strings, _Words]: ...
     def set_gone(self, ids: _Strings, gone: bool) -> None: ...
-    def add_other(self, place: str, other: Index) -> None: ...
     def load(
         self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], first: int = -1
     ) -> None: ...
@@ -136,6 +124,7 @@ class Decider:
         fetch: Callable[[_Strings], tuple[_Ints, _Strings]],
         ranks_of: Callable[[_Strings], Sequence[bytes]] | None,
         near_of: Callable[[Mapping[int, list[bytes]], int], Mapping[int, list[str]]] | None,
+        stored: int,
     ) -> tuple[
         _Bytes,
         _Strings,
@@ -143,9 +132,6 @@ class Decider:
         dict[int, tuple[bytes, ...]],
         tuple[_Ints, _Strings, _Strings, _Bytes, _Named],
     ]: ...
-    def count_stored(self) -> None: ...
-
-def requirements(judging: int, similarity: float, lengths: _Ints) -> tuple[_Floats, _Ints]: ...
 
 CHANNELS: tuple[str, ...]
 DECISION: _Fields
@@ -172,8 +158,6 @@ class Judge:
         judging: int,
         similarity: float,
     ) -> None: ...
-    def read(self, texts: _Strings) -> ReadTexts: ...
-    def canonical(self, texts: ReadTexts) -> tuple[_Bytes, _Ints, _Ints, _Ints]: ...
     def richness(self, texts: ReadTexts) -> _Records: ...
     def compare(
         self,
@@ -185,15 +169,33 @@ class Judge:
         judges: bool = True,
         measures: bool = False,
     ) -> _Records: ...
-    def features(
+    def explain(
         self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints
-    ) -> _Records: ...
-    def differences(
-        self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints
-    ) -> list[list[tuple[int, int, str, str]]]: ...
+    ) -> tuple[_Records, list[list[tuple[int, int, str, str]]]]: ...
 
+@overload
+def sketch(
+    texts: _Strings,
+    judge: None,
+    *,
+    minhash: bool = ...,
+    sentences: bool = ...,
+    whole: bool = ...,
+) -> tuple[NDArray[np.uint32], _Words, None]: ...
+@overload
+def sketch(
+    texts: _Strings,
+    judge: Judge,
+    *,
+    minhash: bool = ...,
+    sentences: bool = ...,
+    whole: bool = ...,
+) -> tuple[NDArray[np.uint32], _Words, ReadTexts]: ...
 def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
 
+BANDS: int
+BINS: int
+KEY_BITS: int
 VERDICT: _Fields
 PAIR_FEATURES: _Fields
 FEATURES: tuple[tuple[str, int], ...]

@@ -140,7 +140,7 @@ def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Lab
     encoded = (pair.texts[0].encode("utf-8", "surrogatepass") for pair in said)
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
     return Labels(
-        judge.features((one, rows, other, rows)),
+        judge.explain((one, rows, other, rows))[0],
         np.array([pair.label is Label.SAME for pair in said]),
         np.array([xxhash.xxh3_64_intdigest(one) >> 1 for one in encoded], dtype=np.int64),
     )

@@ -88,6 +88,7 @@ class GreedyDeduplicator:
         self._judge, self._threads = judge, threads
         self._fetch, self._copies = partial(_in_few_questions, fetch), copies
         self._core: _core.Decider | None = None
+        self._stored = 0  # batches
 
     def _decider(self) -> _core.Decider:
         if self._core is None:
@@ -105,7 +106,7 @@ class GreedyDeduplicator:
 
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""
-        self._decider().count_stored()
+        self._stored += 1
 
     @property
     def seconds(self) -> tuple[float, float, float]:
@@ -114,7 +115,7 @@ class GreedyDeduplicator:
 
     def end(self) -> None:
         """Forget all texts; nothing is decided after this."""
-        self._core = None
+        self._core, self._stored = None, 0
 
     def decide(self, batch: Batch) -> Decisions:
         """Return one decision for each document of the batch, in order.
@@ -138,6 +139,7 @@ class GreedyDeduplicator:
             self._fetch,
             None if copies is None else (lambda keys: copies.ranks_of(BytesColumn(*keys))),
             None if copies is None else copies.near_of,
+            self._stored,
         )
         rows, of, differences, missing, (at, keys, of_copies, dropped, named) = found
         names = NAMES

@@ -8,7 +8,7 @@ from functools import cached_property
 from dedup_job import _core
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, TextColumn
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge
@@ -30,9 +30,9 @@ class Models:
     ) -> None:
         """Take the settings; `notify` gets the name of each step that takes seconds."""
         self._settings, self._decision, self._notify = fingerprint, decision, notify
-        self._channels = (*index.candidate_generators, *(Channel.FORM,) * decision.judges)
-        self._form = self._read if decision.compares else None
-        self.sketcher = Sketcher(self._channels, self._form)
+        channels = (*index.candidate_generators, *(Channel.FORM,) * decision.judges)
+        judge = (lambda: self.any_judge.core) if decision.compares else None
+        self.sketcher = Sketcher(channels, judge)
 
     @cached_property
     def lexicon(self) -> _core.Lexicon:
@@ -61,13 +61,5 @@ class Models:
     def fingerprinter(self) -> Fingerprinter:
         """The fingerprinter, with the sketches that the index needs."""
         return Fingerprinter(
-            self._settings,
-            self._notify,
-            channels=self._channels,
-            form=self._form,
-            lexicon=self.lexicon,
+            self._settings, self._notify, sketcher=self.sketcher, lexicon=self.lexicon
         )
-
-    def _read(self, texts: TextColumn) -> tuple[TextColumn, _core.ReadTexts]:
-        read = self.any_judge.read(texts)
-        return self.any_judge.canonical(read), read

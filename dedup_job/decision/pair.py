@@ -6,18 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dedup_job import _core
 from dedup_job._core import MOST_NAMED, MOST_SHOWN
-from dedup_job.columns import Fingerprints
+from dedup_job.columns import Batch, Documents, Fingerprints
+from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.decision.models import Models
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
-from dedup_job.fingerprint.fingerprinter import equal_bits
-from dedup_job.index import IndexSettings
+from dedup_job.documents import (
+    Channel,
+    Decision,
+    Difference,
+    Document,
+    Duplicate,
+    Kept,
+    Pair,
+    Reason,
+    names_of,
+)
+from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import JOINED, NAMES, TextPairs, Verdicts, Weighed
+from dedup_job.native.bytes_column import strings_of
 
+_KEY = b"\x10_id\0\0\0\0\0"  # of the other text
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
 
@@ -55,17 +65,6 @@ def shared_channels(
     return [tuple(channel for channel in Channel if channel in own) for own in found]
 
 
-def requirements(
-    decision: DecisionSettings, lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the thresholds of n pairs of texts, given their characters, int64 (n,).
-
-    The least similarity, float64 (n,), by those of the longer canonical text; and how many bits of
-    a candidate's sketch are equal, at least, int64 (n,), by those of the text.
-    """
-    return _core.requirements(_core.JUDGINGS.index(decision.judge), decision.similarity, lengths)
-
-
 class PairRecheck:
     """Decides texts against others once more, as a run does that finds each of them."""
 
@@ -78,33 +77,34 @@ class PairRecheck:
         judge = self._models.any_judge
         both = judge.read([text, other])
         pair = (both, _TEXT, both, _OTHER)
-        longer = judge.canonical(both).lengths.max(keepdims=True)
-        details = self._verdicts(pair)
+        measured = judge.measure(pair)[0]
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
-        few_equal_bits = False
-        if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
-            bits = fingerprints.sketches.bits
-            _, least = requirements(self._decision, np.array([len(text)]))
-            few_equal_bits = bool(equal_bits(bits[:1], bits[1:2])[0] < least[0])
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
+        decided = self._decided(text, other, fingerprints)
         refused_by = None
-        if not channels:
-            refused_by = "channels"
-        elif few_equal_bits:
-            refused_by = "sketch"
-        elif details["state"][0] != JOINED:
-            refused_by = NAMES.kinds[int(details["apart"][0])]
+        if isinstance(decided, Kept):
+            refused_by = decided.nearest.kind if decided.nearest else ""
+            refused_by = refused_by or ("sketch" if channels else "channels")
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
-            similarity=float(details["similarity"][0]),
-            required=float(requirements(self._decision, longer)[0][0]),
+            similarity=float(measured["similarity"]),
+            required=float(measured["required"]),
             channels=(Channel.TEXT,) if text == other else channels,
-            differences=() if text == other else next(judge.each_differences(pair)),
+            differences=() if text == other else judge.explain(pair)[1][0],
             weighed=None if text == other else judge.weigh(text, other),
             refused_by=None if text == other else refused_by,
         )
+
+    def _decided(self, text: str, other: str, fingerprints: Fingerprints) -> Decision:
+        """Return the decision of a run on a text after the other one."""
+        index = KeptIndex(self._index)
+        index.add(strings_of([_KEY]), fingerprints[1:2])
+        fetch = by_key(lambda _: {_KEY: other})
+        engine = GreedyDeduplicator(index, self._decision, fetch, self._models.judge)
+        documents = Documents.of([Document(None, b"", b"", text)])
+        return engine.decide(Batch(documents, fingerprints[:1]))[0]
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
         """Return the ledger entry of each text, or the guard that keeps it from being a duplicate.
@@ -167,7 +167,7 @@ class PairRecheck:
     def _verdicts(self, pairs: TextPairs) -> Verdicts:
         verdicts = self._models.any_judge.judge(pairs)
         if self._decision.judges:
-            verdicts["similarity"] = self._models.any_judge.similarities(pairs)
+            verdicts["similarity"] = self._models.any_judge.measure(pairs)["similarity"]
         return verdicts
 
     def _differences(self, pairs: TextPairs) -> list[tuple[Difference, ...]]:
@@ -178,7 +178,7 @@ class PairRecheck:
                 Difference(one.kind, one.place, one.of[:MOST_SHOWN], one.text[:MOST_SHOWN])
                 for one in found[:MOST_NAMED]
             )
-            for found in self._models.any_judge.each_differences(pairs)
+            for found in self._models.any_judge.explain(pairs)[1]
         ]
 
 

@@ -17,10 +17,7 @@ from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
 from dedup_job.native.texts import TextColumn, Texts, pack
 
-__all__ = ["BANDS", "BINS", "KEY_BITS", "Form", "Sketcher", "equal_bits"]
-
-Form = Callable[[TextColumn], tuple[TextColumn, Any]]
-"""Returns the form of each of n texts by which candidates are found, and all that was read."""
+__all__ = ["BANDS", "BINS", "KEY_BITS", "Sketcher", "equal_bits"]
 
 
 def equal_bits(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -35,13 +32,15 @@ def equal_bits(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64
 class Sketcher:
     """Sketches batches of texts for the channels chosen; thread-safe, without state."""
 
-    def __init__(self, channels: Collection[Channel], form: Form | None = None) -> None:
-        """Take the channels, and the form by which candidates are found; None: the text itself.
+    def __init__(
+        self, channels: Collection[Channel], judge: Callable[[], _core.Judge] | None = None
+    ) -> None:
+        """Take the channels, and what returns the judge whose forms find candidates.
 
-        With Channel.FORM texts of the same form share a key of their own, however many share the
-        others.
+        Without one a text is its own form. With Channel.FORM texts of the same form share a key of
+        their own, however many share the others.
         """
-        self._form = form
+        self._judge = judge
         self._minhash = Channel.MINHASH in channels
         self._sentences = Channel.SENTENCES in channels
         self._whole = Channel.FORM in channels
@@ -60,10 +59,9 @@ class Sketcher:
         """
         if not self.channels:
             return None
-        form, read = self._form(texts) if self._form else (texts, None)
-        keys, bits = _core.sketch(
-            form.utf8(),
+        keys, bits, read = _core.sketch(
             texts.utf8(),
+            self._judge and self._judge(),
             minhash=self._minhash,
             sentences=self._sentences,
             whole=self._whole,
@@ -90,23 +88,21 @@ class Fingerprinter:
         settings: FingerprintSettings,
         notify: Callable[[str], None] = lambda _: None,
         *,
-        channels: Collection[Channel] = (),
-        form: Form | None = None,
+        sketcher: Sketcher | None = None,
         lexicon: _core.Lexicon | None = None,
     ) -> None:
         """Load the lexicon; `notify` takes a message before slow work.
 
-        channels: of the index, for which more than the simhash is needed; form: see Sketcher;
-        lexicon: the lexicon, if it is loaded already.
+        sketcher: None where the simhash is enough; lexicon: the lexicon, if it is loaded already.
         """
-        self._sketcher = Sketcher(channels, form)
-        self._core = _core.Fingerprinter(
-            lexicon or load_lexicon(notify),
-            top_k=settings.top_k,
-            min_features=settings.min_features,
-            is_uniform=settings.weighting == "uniform",
-            ngram=settings.ngram,
-        )
+        self._sketcher = sketcher
+        self._lexicon = lexicon or load_lexicon(notify)
+        self._options: dict[str, Any] = {
+            "top_k": settings.top_k,
+            "min_features": settings.min_features,
+            "is_uniform": settings.weighting == "uniform",
+            "ngram": settings.ngram,
+        }
 
     def fingerprint(self, texts: Texts) -> Fingerprints:
         """Return the fingerprints of n texts.
@@ -115,10 +111,10 @@ class Fingerprinter:
         have equal fingerprints and others are far apart.
         """
         packed = pack(texts)
-        made = self._core.fingerprint(packed.utf8()).view(FINGERPRINT)
-        return Fingerprints(made, self._sketcher.sketch(packed))
+        made = self._lexicon.fingerprint(packed.utf8(), **self._options).view(FINGERPRINT)
+        return Fingerprints(made, self._sketcher.sketch(packed) if self._sketcher else None)
 
     def explain(self, text: str) -> Explanation:
         """Return the route, tokens and features of a text's fingerprint."""
-        route, tokens, features = self._core.explain(text)
+        route, tokens, features = self._lexicon.explain(text, **self._options)
         return Explanation(tuple(tokens), route, tuple(features))

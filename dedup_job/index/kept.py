@@ -83,35 +83,33 @@ class KeptIndex:
     def forget(self) -> None:
         """Forget all documents but those of other collections."""
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
-        self._core = _core.Index(self._settings.distance, by_simhash, LIMITS)
-        for name, part in self._others:
-            self._core.add_other(name, part)
+        self._core = _core.Index(self._settings.distance, by_simhash, LIMITS, self._others)
 
     def __len__(self) -> int:
         """Return the number of documents known, of other collections and replaced ones included."""
-        return len(self._core) if self._promised is None else self._promised.documents
+        return self._core.counts[0] if self._promised is None else self._promised.documents
 
     @property
     def others(self) -> int:
         """The number of documents of other collections, which have the first numbers."""
-        return self._core.others
+        return self._core.counts[1]
 
     @property
     def live(self) -> int:
         """The number of documents that are kept still."""
-        return self._core.live if self._promised is None else self._promised.live
+        return self._core.counts[2] if self._promised is None else self._promised.live
 
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self._core.unindexed if self._promised is None else self._promised.unindexed
+        return self._core.counts[3] if self._promised is None else self._promised.unindexed
 
     def live_numbers(self) -> NDArray[np.int64]:
         """Return their numbers, int64 (live,), ascending."""
-        core = self.core
-        stays = np.ones(len(core) - core.others, dtype=np.bool_)
-        stays[core.gone] = False
-        return core.others + np.flatnonzero(stays)
+        documents, others, *_ = self.core.counts
+        stays = np.ones(documents - others, dtype=np.bool_)
+        stays[self.core.gone] = False
+        return others + np.flatnonzero(stays)
 
     def add_other(self, place: str, part: KeptIndex) -> None:
         """Let the documents of another collection count as kept before all others.
@@ -120,7 +118,7 @@ class KeptIndex:
         be known yet.
         """
         self._others.append((place, part.core))
-        self._core.add_other(place, part.core)
+        self.forget()
 
     @property
     def growing_bytes(self) -> int:
@@ -200,7 +198,8 @@ class KeptIndex:
 
     def held_ids(self) -> Holding | None:
         """Return a membership test of ids, or None if it takes too much memory."""
-        if not 0 < len(self.core) - self.others <= _MOST_IDS:
+        documents, others, *_ = self.core.counts
+        if not 0 < documents - others <= _MOST_IDS:
             return None
         return lambda keys: self.core.find_ids(keys) >= 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +17,7 @@ from dedup_job.judgment.features import GUARDS, in_words
 from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
 from dedup_job.judgment.tables import build_tables, table_digest
 from dedup_job.native.snapshot import cache_file, kept_arrays
-from dedup_job.native.texts import TextColumn, Texts, pack
+from dedup_job.native.texts import Texts, pack
 
 RULES: Final = 6
 """Version of the rules: of cleaning, forms, differences, guards and features."""
@@ -120,11 +119,10 @@ class Judge:
 
     def read(self, texts: Judged) -> _core.ReadTexts:
         """Return n texts as they are compared."""
-        return texts if isinstance(texts, _core.ReadTexts) else self.core.read(pack(texts).utf8())
-
-    def canonical(self, texts: Judged) -> TextColumn:
-        """Return the canonical forms of n texts, independent of the order of choices."""
-        return TextColumn.of(self.core.canonical(self.read(texts)))
+        if isinstance(texts, _core.ReadTexts):
+            return texts
+        *_, read = _core.sketch(pack(texts).utf8(), self.core)
+        return read
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return the richness of n texts, larger for a better copy, uint32 (n, 4).
@@ -138,28 +136,33 @@ class Judge:
         """Judge c pairs; their similarities are known if these decide."""
         return self.core.compare(*self._pairs(pairs), threads).view(VERDICT)
 
-    def similarities(self, pairs: TextPairs, threads: int = 1) -> NDArray[np.float64]:
-        """Return the Jaccard similarity of the canonical texts of c pairs, float64 (c,).
+    def measure(self, pairs: TextPairs, threads: int = 1) -> Verdicts:
+        """Measure the Jaccard similarity of the canonical texts of c pairs, and what is required.
 
         It is the share of the distinct character 3-grams of either that both have, without white
         space. A text of one or two characters is its only gram; two texts without characters are
         alike by 1, one such and another by 0. Equal left texts together are faster.
         """
         found = self.core.compare(*self._pairs(pairs), threads, judges=False, measures=True)
-        similarities: NDArray[np.float64] = found.view(VERDICT)["similarity"]
-        return similarities
+        return found.view(VERDICT)
 
-    def features(self, pairs: TextPairs) -> NDArray[np.void]:
-        """Return features, guards and probabilities of c pairs, PAIR_FEATURES (c,).
+    def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:
+        """Return all that a comparison finds of c pairs of cleaned texts.
 
+        Features, guards and probabilities, PAIR_FEATURES (c,), and the differences in their order.
         guards: a bit for each of GUARDS, whether or not this model heeds it; equal: nothing
         differs, so they are the same whatever the model says; kind: a place in KINDS.
         """
-        return self.core.features(*self._pairs(pairs)).view(PAIR_FEATURES)
+        kinds = _core.DIFFERENCE_KINDS
+        found, differences = self.core.explain(*self._pairs(pairs))
+        return found.view(PAIR_FEATURES), [
+            tuple(Difference(kinds[kind], PARTS[part], of, text) for kind, part, text, of in each)
+            for each in differences
+        ]
 
     def weigh(self, text: str, other: str) -> Weighed:
         """Return the reasons of the verdict on a pair of cleaned texts."""
-        (found,) = self.features(([text], _ROW, [other], _ROW))
+        (found,), _ = self.explain(([text], _ROW, [other], _ROW))
         names, kind = feature_names(), int(found["kind"])
         *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])
         guards = int(found["guards"]) & self._heeded
@@ -170,12 +173,6 @@ class Judge:
             dict(zip(names, found["features"].tolist(), strict=True)),
             dict(zip(names, weights.tolist(), strict=True)),
         )
-
-    def each_differences(self, pairs: TextPairs) -> Iterator[Sequence[Difference]]:
-        """Yield the differences of each pair of cleaned texts, in their order."""
-        kinds = _core.DIFFERENCE_KINDS
-        for found in self.core.differences(*self._pairs(pairs)):
-            yield [Difference(kinds[kind], PARTS[part], of, text) for kind, part, text, of in found]
 
     def _pairs(
         self, pairs: TextPairs

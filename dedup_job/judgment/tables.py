@@ -316,6 +316,6 @@ def texts_of(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def _by_node(lexicon: _core.Lexicon, values: Mapping[str, float]) -> NDArray[np.float32]:
-    table, found = np.zeros(len(lexicon), np.float32), lexicon.find(pack([*values]).utf8())
+    table, found = np.zeros(lexicon.nodes, np.float32), lexicon.find(pack([*values]).utf8())
     table[found[found >= 0]] = np.array([*values.values()], np.float32)[found >= 0]
     return table

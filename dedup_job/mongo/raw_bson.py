@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Decisions
 from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated, strings_of
+from dedup_job.native.texts import TextColumn
 from dedup_job.text_fields import OWN_ID
 
 _FIXED = {
@@ -82,14 +83,14 @@ class RawDocument(NamedTuple):
 class RawPage(Sequence[RawDocument]):
     """n raw documents in columns; as a sequence, each as a value.
 
-    raw, keys: n byte strings, the documents and their `_id` fields; texts: of each of k fields n
-    byte strings in what should be UTF-8; text_at: int64 (n, k), where in the document the value of
+    raw, keys: n byte strings, the documents and their `_id` fields; texts: n of each of
+    k fields; text_at: int64 (n, k), where in the document the value of
     each begins, -1 if there is none, 0 if the decoder has to find it.
     """
 
     raw: BytesColumn
     keys: BytesColumn
-    texts: Sequence[BytesColumn]
+    texts: Sequence[TextColumn]
     text_at: NDArray[np.int64]
 
     @classmethod

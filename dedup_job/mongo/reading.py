@@ -27,13 +27,11 @@ from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
 from dedup_job.native.bytes_column import (
     BytesColumn,
-    are_equal,
-    digests_of,
     strings_of,
 )
-from dedup_job.native.texts import TextColumn, breaks, concatenated, decoded, pack
+from dedup_job.native.texts import TextColumn, breaks, concatenated, pack
 
-START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
+START, END, KEY, KEY_END, TEXT, TEXT_END, CHARACTERS = range(7)
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
@@ -45,15 +43,15 @@ Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
 def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
-    """Return where the n documents of a BSON array and the fields of each lie: int64 (n, 6).
+    """Return where the n documents of a BSON array and the fields of each lie: int64 (n, 7).
 
     array: uint8; path: the names that lead to the text. A row: from START to END the document, from
-    KEY to KEY_END its `_id` field, from TEXT to TEXT_END the text's value, the only part that
-    may not be UTF-8. KEY_END is 0 where the document is not plain, TEXT_END where it is not
-    or has something else there, or a field of the name `dedup`, and -1 where there is nothing or
+    KEY to KEY_END its `_id` field, from TEXT to TEXT_END the text's value, of so many CHARACTERS.
+    KEY_END is 0 where the document is not plain, TEXT_END where it is not or has something else
+    there, or what is not UTF-8, or a field of the name `dedup`, and -1 where there is nothing or
     null. ValueError where it is no such array. src/bson/scan.hpp says which documents are plain.
     """
-    return _core.find_fields(array, [*path]).reshape(-1, 6)
+    return _core.find_fields(array, [*path]).reshape(-1, 7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,19 +238,11 @@ def some_in_columns(
 
 def rows_of(keys: BytesColumn, there: BytesColumn) -> NDArray[np.int64]:
     """Return for each id of `there` the row of the same one among n keys, or -1; int64 (m,)."""
-    asked, found = digests_of(keys), digests_of(there)
-    if not len(asked):
-        return np.full(len(found), -1)
-    order = np.argsort(asked)
-    places = np.minimum(np.searchsorted(asked[order], found), len(asked) - 1)
-    rows = order[places]
-    other = ~are_equal(keys.take(rows), there)
-    if other.any():  # numbers of another type, as the server takes them for the same
-        row_of = {key: row for row, key in enumerate(keys.list())}
-        named = there.take(other).list()
-        same = as_asked(row_of, named)
-        rows[other] = [row_of[same[key]] if key in same else -1 for key in named]
-    return rows
+    row_of = {key: row for row, key in enumerate(keys.list())}
+    named = there.list()
+    same = as_asked(row_of, named)
+    rows = (row_of[same[key]] if key in same else -1 for key in named)
+    return np.fromiter(rows, np.int64, len(named))
 
 
 def _page(
@@ -327,17 +317,18 @@ def _raw(found: RawBSONDocument) -> RawDocument:
 def raw_page(array: Bytes, paths: Sequence[Sequence[str]] = ()) -> RawPage:
     """Return the documents of a BSON array; plain is what `bson.decode` would take."""
     fields = [find_fields(array, path) for path in paths or [()]]
-    starts, ends, keys, key_ends, _, _ = fields[0].T
+    starts, ends, keys, key_ends, *_ = fields[0].T
     for row in np.flatnonzero(key_ends == 0).tolist():
         key = id_keys.id_place(array[starts[row] : ends[row]].tobytes())
         keys[row], key_ends[row] = starts[row] + key.start, starts[row] + key.end
-    texts, text_at = list[BytesColumn](), np.zeros((len(starts), len(paths)), dtype=np.int64)
+    texts, text_at = list[TextColumn](), np.zeros((len(starts), len(paths)), dtype=np.int64)
     for number, found in enumerate(fields[: len(paths)]):
         begin, end = found[:, TEXT], found[:, TEXT_END]
         there = end > 0
         # around the text stand its length and a zero
-        first, last = np.where(there, begin + 4, starts), np.where(there, end - 1, starts)
-        texts.append(BytesColumn(array, first, last - first))
+        first, sizes = np.where(there, begin + 4, starts), np.where(there, end - begin - 5, 0)
+        lengths = np.ascontiguousarray(found[:, CHARACTERS])
+        texts.append(TextColumn(BytesColumn(array, first, sizes), lengths))
         text_at[:, number] = np.where(there, begin - starts, end)
     raw, own = BytesColumn(array, starts, ends - starts), BytesColumn(array, keys, key_ends - keys)
     return RawPage(raw, own, texts, text_at)
@@ -351,10 +342,9 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     """
     plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
     parts = list[TextColumn]()
-    for strings, at in zip(page.texts, page.text_at.T, strict=True):
-        column, valid = decoded(strings)
+    for column, at in zip(page.texts, page.text_at.T, strict=True):
         parts += [breaks((at > 0) & some), column] if parts else [column]
-        plain &= valid & (at != 0)
+        plain &= at != 0
         some |= at > 0
     texts = parts[0] if len(parts) == 1 else concatenated(*(parts or [pack([""] * len(page))]))
     return texts, plain & some

@@ -85,13 +85,6 @@ def concatenated(*parts: TextColumn) -> TextColumn:
     return TextColumn(joined([part.strings for part in parts]), lengths)
 
 
-def decoded(utf8: BytesColumn) -> tuple[TextColumn, NDArray[np.bool_]]:
-    """Return n strings as texts, and which of them are UTF-8, bool (n,); others are empty."""
-    counts = _core.count_characters(utf8)
-    valid = counts >= 0
-    return TextColumn(utf8.where(valid), np.maximum(counts, 0)), valid
-
-
 def text_hash(text: str) -> int:
     """xxh64 of the UTF-8 bytes (lone surrogates pass), seed 0."""
     return xxhash.xxh64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -25,7 +25,7 @@ void bind_bson(nb::module_& m) {
             return give(std::vector<std::int64_t>(first, first + columns * rows->size()));
         },
         "array"_a.noconvert(), "path"_a,
-        "Return where n documents of a BSON array and their fields lie, int64 (n * 6,): see bson::Fields.\n\n"
+        "Return where n documents of a BSON array and their fields lie, int64 (n * 7,): see bson::Fields.\n\n"
         "Raises ValueError where it is no array of documents.");
 }
 

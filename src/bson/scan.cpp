@@ -142,6 +142,11 @@ bool Scanner::walk(Fields& found) {
     }
     if (owned) found.text = found.text_end = 0;
     else if (found.text_end == 0 && !other) found.text_end = NOTHING;
+    if (found.text_end > 0) {  // around the text stand its length and a zero
+        const auto size = static_cast<std::size_t>(found.text_end - found.text - 5);
+        found.characters = characters_of_utf8(data_.subspan(static_cast<std::size_t>(found.text + 4), size));
+        if (found.characters == NOT_UTF8) found.text = found.text_end = found.characters = 0;
+    }
     return found.key_end > 0;
 }
 

@@ -17,13 +17,12 @@ namespace dedup::bson {
 using Bytes = std::span<const std::uint8_t>;
 
 // From `start` to `end` the document, from `key` to `key_end` its `_id` field, from `text` to `text_end` the
-// text's value; it alone is not certain to be UTF-8. key_end is 0 where the document is not plain, text_end
-// where it is not, or has something else there, or a field of the name `dedup`; NOTHING where it has nothing
-// there, or null.
+// text's value, of so many characters. key_end is 0 where the document is not plain, text_end where it is not, or has
+// something else there, or what is not UTF-8, or a field of the name `dedup`; NOTHING where it has nothing there, or null.
 constexpr std::int64_t NOTHING = -1;
 
 struct Fields {
-    std::int64_t start = 0, end = 0, key = 0, key_end = 0, text = 0, text_end = 0;
+    std::int64_t start = 0, end = 0, key = 0, key_end = 0, text = 0, text_end = 0, characters = 0;
 };
 
 class Scanner {

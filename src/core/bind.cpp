@@ -1,10 +1,7 @@
-// The extension module `dedup_job._core`, and the entry points of columns of strings; each other room binds its own.
+// The extension module `dedup_job._core`, and the entry point of columns of strings; each other room binds its own.
 #include "core/bind.hpp"
 
-#include <algorithm>
 #include <cstring>
-
-#include "core/hash.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -25,17 +22,7 @@ bool counts_bits() {
 #endif
 }
 
-Out<std::int64_t> count_characters(const StringArrays& arrays) {
-    const Strings strings = strings_of(arrays);
-    return give(unlocked([&] {
-        std::vector<std::int64_t> counts(strings.size());
-        for (std::size_t i = 0; i < strings.size(); i++) counts[i] = characters_of_utf8(strings[i]);
-        return counts;
-    }));
-}
-
-void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
-                  In<std::int64_t> at) {
+void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to, In<std::int64_t> at) {
     const Strings strings = strings_of(arrays);
     const auto places = view(at);
     Unlocked unlocked;
@@ -49,38 +36,11 @@ void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
     }
 }
 
-Out<std::uint64_t> hash_strings(const StringArrays& arrays) {
-    const Strings strings = strings_of(arrays);
-    return give(unlocked([&] {
-        std::vector<std::uint64_t> values(strings.size());
-        for (std::size_t i = 0; i < strings.size(); i++) values[i] = XXH3_64bits(strings[i].data(), strings[i].size());
-        return values;
-    }));
-}
-
-Out<bool> equal_strings(const StringArrays& arrays,
-                        const StringArrays& other_arrays) {
-    const Strings one = strings_of(arrays), other = strings_of(other_arrays);
-    auto equal = std::make_unique<bool[]>(one.size());
-    {
-        Unlocked unlocked;
-        for (std::size_t i = 0; i < one.size(); i++) equal[i] = std::ranges::equal(one[i], other[i]);
-    }
-    return give(std::move(equal), one.size());
-}
-
 }  // namespace
 
 void bind_core(nb::module_& m) {
-    m.def("count_characters", &count_characters, "strings"_a.noconvert(),
-          "Return how many characters n texts in UTF-8 have, int64 (n,), -1 for those that are not.");
-    m.def("copy_strings", &copy_strings, "strings"_a.noconvert(),
-          "to"_a.noconvert(), "at"_a.noconvert(), "Copy string i to the place at[i] of another array.");
-    m.def("hash_strings", &hash_strings, "strings"_a.noconvert(),
-          "Return xxh3 of each of n strings, uint64 (n,).");
-    m.def("equal_strings", &equal_strings, "strings"_a.noconvert(),
-          "others"_a.noconvert(),
-          "Tell which of n strings are the same in both columns, bool (n,).");
+    m.def("copy_strings", &copy_strings, "strings"_a.noconvert(), "to"_a.noconvert(), "at"_a.noconvert(),
+          "Copy string i to the place at[i] of another array.");
 }
 
 }  // namespace dedup

@@ -190,8 +190,6 @@ using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int
 
 class TextWriter {
 public:
-    // Makes room for these characters, which would else be copied as the texts grow.
-    void reserve(Points all) { texts_.data.reserve(utf8_length(all)); }
     void append(Points text) {
         encode_utf8(text, texts_.extend(utf8_length(text)));
         lengths_.push_back(std::ssize(text));

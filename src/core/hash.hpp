@@ -94,7 +94,7 @@ private:
         Value value{};
     };
 
-    std::size_t place_of(std::uint64_t key) const { return (key * 0x9E3779B97F4A7C15 >> 20) & mask_; }
+    std::size_t place_of(std::uint64_t key) const { return (key * GOLDEN >> 20) & mask_; }
 
     // Of a power of two slots a half is taken at most.
     void make_room(std::size_t size) {

@@ -87,7 +87,8 @@ void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std
 // those of the copies, records of DECISION, differences by place.
 nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
                  const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> read,
-                 const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object ask_ranks, nb::object ask_near) {
+                 const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object ask_ranks, nb::object ask_near,
+                 std::int64_t batches_stored) {
     Batch batch{strings_of(ids), strings_of(texts), view(lengths), prints_of(arrays), view(key_channels), std::move(read), {}};
     if (ranks) batch.ranks = strings_of(*ranks);
     const std::size_t n = batch.size();
@@ -96,7 +97,7 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
         refuse("as many ids, texts, lengths, ranks and texts that are read as fingerprints are needed");
     const KeptTexts::Fetch texts_of = fetch_of(std::move(fetch));
     const Copies::Stored stored{ranks_of(ask_ranks), near_of(ask_near)};
-    Decisions made = unlocked([&] { return decider.decide(batch, texts_of, stored); });
+    Decisions made = unlocked([&] { return decider.decide(batch, texts_of, stored, batches_stored); });
     nb::dict differences, missing, superseded_differences;
     for (const auto& [row, found] : made.differences) {
         if (!found.empty()) differences[nb::int_(row)] = named(found);
@@ -121,19 +122,6 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
                                          give_records(std::move(decisions)), superseded_differences));
 }
 
-// What pairs of texts need to be the same, by characters: the least similarity, and equal bits of sketches.
-std::tuple<Out<double>, Out<std::int64_t>> requirements(std::uint8_t judging, double similarity, In<std::int64_t> lengths) {
-    const DecisionRules rules{.judging = static_cast<judgment::Judging>(judging), .similarity = similarity};
-    std::vector<double> least;
-    std::vector<std::int64_t> bits;
-    for (const std::int64_t length : view(lengths)) {
-        const bool compares = rules.judging != judgment::Judging::none;
-        least.push_back(compares ? judgment::required_similarity(similarity, static_cast<std::size_t>(length)) : 0);
-        bits.push_back(least_agreement(rules, length));
-    }
-    return {give(std::move(least)), give(std::move(bits))};
-}
-
 }  // namespace
 
 void bind_decision(nb::module_& m) {
@@ -142,14 +130,11 @@ void bind_decision(nb::module_& m) {
              nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a, "memory"_a)
         .def("decide", &decide, "ids"_a.noconvert(), "texts"_a.noconvert(), "lengths"_a.noconvert(), "prints"_a.noconvert(),
              "key_channels"_a.noconvert(), "read"_a.none(), "ranks"_a.noconvert().none(), "fetch"_a, "ranks_of"_a.none(), "near_of"_a.none(),
-             "Decide a batch of documents; see columns.Decisions.")
-        .def("count_stored", &Decider::count_stored, "Count the earliest batch as stored in the target.")
+             "stored"_a, "Decide a batch of documents; see columns.Decisions. stored: how many batches before lie in the target.")
         .def_prop_ro("seconds", [](const Decider& decider) {
             const Decider::Seconds& seconds = decider.seconds();
             return nb::make_tuple(seconds.all, seconds.parallel, seconds.waiting);
         });
-    m.def("requirements", &requirements, "judging"_a, "similarity"_a, "lengths"_a.noconvert(),
-          "Return the least similarity and the least number of equal bits, for texts of so many characters.");
     nb::list channels;
     for (const std::string_view one : CHANNELS) channels.append(std::string(one));
     m.attr("MOST_NAMED") = MOST_NAMED;

@@ -82,13 +82,14 @@ std::uint8_t channels_of(std::uint32_t columns, std::span<const std::uint8_t> ke
 // grams in five; less alike ones are rarely joined.
 constexpr double LEAST_ALIKE = 0.6, JUDGED_DEVIATIONS = 2, DEVIATIONS = 3.5;
 
-}  // namespace
-
+// How many bits of its sketch a candidate of a text has equal, at least; length: characters of the text.
 std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length) {
     if (rules.judging == Judging::differences) return least_bits(LEAST_ALIKE, JUDGED_DEVIATIONS);
     if (rules.judging == Judging::none) return 0;
     return least_bits(judgment::required_similarity(rules.similarity, length / 2), DEVIATIONS);  // the form may be so short
 }
+
+}  // namespace
 
 // What is known of a batch while its parts are decided. Documents have numbers of the index.
 struct Decider::Course {
@@ -118,14 +119,15 @@ struct Decider::Course {
     }
 };
 
-Decisions Decider::decide(const Batch& batch, const KeptTexts::Fetch& fetch, const Copies::Stored& stored) {
+Decisions Decider::decide(const Batch& batch, const KeptTexts::Fetch& fetch, const Copies::Stored& stored,
+                          std::int64_t batches_stored) {
     const Timer timer(seconds_.all);
     const KeptTexts::Fetch timed = [&](StringBuffer ids) {
         const Timer waiting(seconds_.waiting);
         return fetch(std::move(ids));
     };
-    kept_.begin_batch(timed);
-    copies_.begin_batch(stored);
+    kept_.begin_batch(timed, batches_stored);
+    copies_.begin_batch(stored, batches_stored);
     Course course(batch, index_.size());
     const bool is_crowded = count_meetings(batch.prints) > CROWDED * static_cast<std::int64_t>(batch.size());
     const std::size_t size = std::max(is_crowded ? rules_.part / 5 : rules_.part, std::size_t{1});  // pairs grow with the square

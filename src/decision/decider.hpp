@@ -79,9 +79,6 @@ struct DecisionRules {
     std::size_t memory = 3 << 24;     // bytes of kept texts that are held, once they are stored
 };
 
-// How many bits of its sketch a candidate of a text has equal, at least; length: characters of the text.
-std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length);
-
 class Decider {
 public:
     // judge: null if texts are not compared.
@@ -89,14 +86,9 @@ public:
         : index_(index), judge_(judge), rules_(rules), kept_(index, judge, rules.memory), copies_(index) {}
     Decider(const Decider&) = delete;
 
-    // Decides documents in their order; what is kept is added to the index. Their texts are held until the batch is
-    // counted as stored.
-    Decisions decide(const Batch& batch, const KeptTexts::Fetch& fetch, const Copies::Stored& stored);
-    // Counts the earliest batch as stored in the target; another thread may call it.
-    void count_stored() {
-        kept_.count_stored();
-        copies_.count_stored();
-    }
+    // Decides documents in their order; what is kept is added to the index. Texts are held until their batch is one of
+    // those `batches_stored` that lie in the target.
+    Decisions decide(const Batch& batch, const KeptTexts::Fetch& fetch, const Copies::Stored& stored, std::int64_t batches_stored);
 
     // Seconds so far: all, those spent in several threads, and those spent waiting for texts of the target.
     struct Seconds {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
@@ -42,16 +41,11 @@ public:
 
     explicit Copies(const Index& index) : index_(index) {}
 
-    // Begins the next batch; stored: valid while it is decided.
-    void begin_batch(const Stored& stored) {
+    // Begins the next batch; stored: valid while it is decided, of so many batches.
+    void begin_batch(const Stored& stored, std::int64_t batches) {
         stored_ = &stored;
-        const std::scoped_lock lock(lock_);
+        for (; forgotten_ < batches; forgotten_++) batches_.pop_front();
         batches_.emplace_back();
-    }
-    // Counts the earliest batch as stored; another thread may call it.
-    void count_stored() {
-        const std::scoped_lock lock(lock_);
-        batches_.pop_front();
     }
     void add_rank(std::int64_t number, Bytes rank) { batches_.back().ranks[number] = {rank.begin(), rank.end()}; }
     void add_near(std::int64_t group, std::string id) { batches_.back().near[group].push_back(std::move(id)); }
@@ -60,18 +54,15 @@ public:
         Ranks found;
         std::vector<std::int64_t> missing;
         StringBuffer ids;
-        {
-            const std::scoped_lock lock(lock_);
-            for (const std::int64_t number : numbers) {
-                if (found.contains(number)) continue;
-                for (const Batch& batch : batches_) {
-                    if (const auto known = batch.ranks.find(number); known != batch.ranks.end()) found[number] = known->second;
-                }
-                if (found.contains(number)) continue;
-                found[number] = {};
-                missing.push_back(number);
-                ids.add(bytes_of(index_.id_of(static_cast<std::size_t>(number))));
+        for (const std::int64_t number : numbers) {
+            if (found.contains(number)) continue;
+            for (const Batch& batch : batches_) {
+                if (const auto known = batch.ranks.find(number); known != batch.ranks.end()) found[number] = known->second;
             }
+            if (found.contains(number)) continue;
+            found[number] = {};
+            missing.push_back(number);
+            ids.add(bytes_of(index_.id_of(static_cast<std::size_t>(number))));
         }
         if (missing.empty()) return found;
         const std::vector<std::string> fetched = stored_->ranks(std::move(ids));
@@ -81,15 +72,12 @@ public:
 
     TextsByGroup near(std::span<const std::int64_t> groups, std::size_t most) {
         IdsByGroup held;
-        {
-            const std::scoped_lock lock(lock_);  // before the stored ones are asked for
-            for (const std::int64_t group : groups) {
-                std::vector<std::string>& ids = held[group];
-                if (!ids.empty()) continue;
-                for (const Batch& batch : batches_) {
-                    if (const auto own = batch.near.find(group); own != batch.near.end())
-                        ids.insert(ids.end(), own->second.begin(), own->second.end());
-                }
+        for (const std::int64_t group : groups) {
+            std::vector<std::string>& ids = held[group];
+            if (!ids.empty()) continue;
+            for (const Batch& batch : batches_) {
+                if (const auto own = batch.near.find(group); own != batch.near.end())
+                    ids.insert(ids.end(), own->second.begin(), own->second.end());
             }
         }
         return held.empty() ? TextsByGroup{} : stored_->near(std::move(held), most);
@@ -104,14 +92,13 @@ private:
     const Index& index_;
     const Stored* stored_ = nullptr;
     std::deque<Batch> batches_;
-    std::mutex lock_;
+    std::int64_t forgotten_ = 0;  // batches
 };
 
-// A better copy supersedes a kept document only if it is like all others of its group.
-//
-// Else versions that differ a little, each from the one before, end as one, whose first and last have nothing in common.
-
 // The near duplicates of kept documents, while a part is decided.
+//
+// A better copy supersedes a kept document only if it is like all others of its group. Else versions that differ a
+// little, each from the one before, end as one, whose first and last have nothing in common.
 class Groups {
 public:
     // most: near duplicates that a text is compared with; with more the kept document stays.

@@ -9,11 +9,11 @@ constexpr std::int64_t MOST_PARTS = 16;  // of batches for which texts stay read
 
 }  // namespace
 
-void KeptTexts::begin_batch(const Fetch& fetch) {
+void KeptTexts::begin_batch(const Fetch& fetch, std::int64_t stored) {
     fetch_ = &fetch;
     std::size_t held = 0;
     for (const Batch& batch : batches_) held += batch.texts.data.size();
-    for (; held > memory_ && batches_.front().batch <= stored_; batches_.pop_front())
+    for (; held > memory_ && batches_.front().batch <= stored; batches_.pop_front())
         held -= batches_.front().texts.data.size();
     begun_++;
 }

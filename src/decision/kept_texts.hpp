@@ -1,6 +1,5 @@
 // The texts of kept documents and of a batch, and pairs of them.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -34,14 +33,13 @@ public:
     KeptTexts(const Index& index, const judgment::Judge* judge, std::size_t memory)
         : index_(index), judge_(judge), memory_(memory) {}
 
-    // Begins the next batch; fetch: valid while it is decided. The oldest texts are forgotten first, but none that the target does not hold yet.
-    void begin_batch(const Fetch& fetch);
+    // Begins the next batch; fetch: valid while it is decided; stored: how many batches the target holds. The oldest texts
+    // are forgotten first, but none that the target does not hold yet.
+    void begin_batch(const Fetch& fetch, std::int64_t stored);
     // Begins the next part of a batch; forgets texts that were read long ago, or take too much memory.
     void begin_part();
     // Holds texts of the batch that are kept, numbered from `first` on.
     void add(std::size_t first, StringBuffer texts);
-    // Counts one more batch as stored in the target; another thread may call it.
-    void count_stored() { stored_++; }
 
     // The texts of some documents, ascending by number; `rows` of the result are their numbers.
     FoundTexts get(std::span<const std::int64_t> numbers) const;
@@ -72,10 +70,7 @@ private:
     std::deque<Block> blocks_;
     std::unordered_map<std::int64_t, std::optional<judgment::TextRef>> read_;  // by number; none: gone, as far as this part asked
     std::int64_t begun_ = 0, part_ = 0;
-    std::atomic<std::int64_t> stored_ = 0;
 };
-
-// The texts of a part of a batch and those of kept documents, compared in pairs.
 
 using Differences = std::vector<judgment::NamedDifference>;
 
@@ -91,6 +86,7 @@ struct BatchTexts {
     std::shared_ptr<judgment::ReadTexts> read;
 };
 
+// The texts of a part of a batch and those of kept documents, compared in pairs.
 class PairTexts {
 public:
     // judge: null if texts are not compared; then all pairs are joined.

@@ -110,68 +110,37 @@ Out<std::int32_t> find(const Lexicon& lexicon, const StringArrays& strings) {
     return give(std::move(nodes));
 }
 
-// Fingerprints batches; without state between them, so threads may share it.
-class BatchFingerprinter {
-public:
-    BatchFingerprinter(const Lexicon& lexicon, std::int64_t top_k, std::int64_t min_features, bool is_uniform,
-                       std::int64_t ngram)
-        : lexicon_(lexicon), options_{top_k, min_features, is_uniform, ngram} {}
-
-    Out<std::uint8_t> fingerprint(const StringArrays& strings) const {
-        TextReader texts(strings);
-        return give_records(unlocked([&] {
-            std::vector<Fingerprint> rows(texts.size());
-            Fingerprinter one(lexicon_, options_);
-            for (std::size_t i = 0; i < texts.size(); i++) {
-                const auto bytes = texts.utf8(i);
-                const auto value = one.fingerprint(texts[i]);
-                rows[i] = {value ? *value : XXH64(bytes.data(), bytes.size(), 0), XXH3_64bits(bytes.data(), bytes.size()), !value};
-            }
-            return rows;
-        }));
-    }
-
-    // Route, tokens, and features with their weights, the heaviest first.
-    nb::tuple explain(nb::str text) const {
-        const std::vector<std::uint32_t> points = points_of(text);
-        Fingerprinter one(lexicon_, options_);
-        one.fingerprint(points);
-        nb::list tokens, features;
-        for (std::size_t i = 0; i + 1 < one.tokens().size(); i++) {
-            const auto start = static_cast<std::size_t>(one.tokens()[i].start);
-            tokens.append(str_of(Points(points).subspan(start, static_cast<std::size_t>(one.tokens()[i + 1].start) - start)));
-        }
-        for (const std::int32_t i : one.features().chosen) {
-            const Feature& feature = one.features().at(i);
-            features.append(nb::make_tuple(str_of(one.features().characters(feature)), feature.weight));
-        }
-        return nb::make_tuple(one.route(), tokens, features);
-    }
-
-private:
-    const Lexicon& lexicon_;
-    FeatureOptions options_;
-};
-
-// Columns of keys for the channels asked for, and bits of MinHash. forms: of the texts, by which candidates are found.
-std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(const StringArrays& form_strings, const StringArrays& strings,
-                                                          bool minhash, bool sentences, bool whole) {
-    TextReader forms(form_strings), texts(strings);
-    if (forms.size() != texts.size()) refuse("there are " + std::to_string(forms.size()) + " forms of " + std::to_string(texts.size()) + " texts");
-    const std::size_t columns = (minhash ? BANDS : 0) + sentences + whole, words = minhash ? BINS / 64 : 0;
-    std::vector<std::uint32_t> keys(columns * texts.size());
-    std::vector<std::uint64_t> bits(words * texts.size());
-    {
-        Unlocked unlocked;
-        Sketcher one;
+Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& strings, std::int64_t top_k,
+                              std::int64_t min_features, bool is_uniform, std::int64_t ngram) {
+    TextReader texts(strings);
+    return give_records(unlocked([&] {
+        std::vector<Fingerprint> rows(texts.size());
+        Fingerprinter one(lexicon, {top_k, min_features, is_uniform, ngram});
         for (std::size_t i = 0; i < texts.size(); i++) {
-            std::uint32_t* to = keys.data() + columns * i;
-            if (minhash) one.sketch(forms[i], {to, BANDS}, {bits.data() + words * i, words}), to += BANDS;
-            if (sentences) *to++ = sentence_key(texts[i], folded_characters());
-            if (whole) *to = static_cast<std::uint32_t>(XXH3_64bits(forms.utf8(i).data(), forms.utf8(i).size()) >> (64 - KEY_BITS));
+            const auto bytes = texts.utf8(i);
+            const auto value = one.fingerprint(texts[i]);
+            rows[i] = {value ? *value : XXH64(bytes.data(), bytes.size(), 0), XXH3_64bits(bytes.data(), bytes.size()), !value};
         }
+        return rows;
+    }));
+}
+
+// Route, tokens, and features with their weights, the heaviest first.
+nb::tuple explain(const Lexicon& lexicon, nb::str text, std::int64_t top_k, std::int64_t min_features, bool is_uniform,
+                  std::int64_t ngram) {
+    const std::vector<std::uint32_t> points = points_of(text);
+    Fingerprinter one(lexicon, {top_k, min_features, is_uniform, ngram});
+    one.fingerprint(points);
+    nb::list tokens, features;
+    for (std::size_t i = 0; i + 1 < one.tokens().size(); i++) {
+        const auto start = static_cast<std::size_t>(one.tokens()[i].start);
+        tokens.append(str_of(Points(points).subspan(start, static_cast<std::size_t>(one.tokens()[i + 1].start) - start)));
     }
-    return {give(std::move(keys)), give(std::move(bits))};
+    for (const std::int32_t i : one.features().chosen) {
+        const Feature& feature = one.features().at(i);
+        features.append(nb::make_tuple(str_of(one.features().characters(feature)), feature.weight));
+    }
+    return nb::make_tuple(one.route(), tokens, features);
 }
 
 }  // namespace
@@ -180,29 +149,22 @@ void bind_fingerprint(nb::module_& m) {
     nb::class_<Lexicon>(m, "Lexicon", "The dictionary, in tables by name; see fingerprint/lexicon.py.")
         .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of(Tables(tables))); },
              nb::keep_alive<1, 2>(), "tables"_a)
-        .def("__len__", [](const Lexicon& lexicon) { return lexicon.words.size(); })
-        .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
+        .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.")
+        .def("fingerprint", &fingerprint, "texts"_a.noconvert(), nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a,
+             "Return the fingerprints of n texts, records of FINGERPRINT.")
+        .def("explain", &explain, "text"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a,
+             "Return route, tokens and features with weights of a text.")
+        .def_prop_ro("nodes", [](const Lexicon& lexicon) { return lexicon.words.size(); });
     m.def("build_lexicon", &build_lexicon, "words"_a.noconvert(), "probabilities"_a.noconvert(), "weights"_a.noconvert(),
           "median"_a,
           "Return tables of n words: first, characters, entries of the trie; words, by node IDF and hash; classes, pairs.\n\n"
           "probabilities, weights: float64 (n,), logarithms, -inf for what is no word of the dictionary, and IDF. ValueError\n"
           "where there are too many words, more than 5 million.");
-    nb::class_<BatchFingerprinter>(m, "Fingerprinter")
-        .def(nb::init<const Lexicon&, std::int64_t, std::int64_t, bool, std::int64_t>(),
-             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a)
-        .def("fingerprint", &BatchFingerprinter::fingerprint, "texts"_a.noconvert(),
-             "Return the fingerprints of n texts, records of FINGERPRINT.")
-        .def("explain", &BatchFingerprinter::explain, "text"_a, "Return route, tokens and features with weights of a text.");
-    m.def("sketch", &sketch, "forms"_a.noconvert(), "texts"_a.noconvert(), nb::kw_only(), "minhash"_a,
-          "sentences"_a, "whole"_a, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts.");
     m.attr("FINGERPRINT") = fields({{"value", "u8"}, {"digest", "u8"}, {"short", "?"}});
     m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
     m.attr("HMM_STATES") = STATE_NAMES;
     m.attr("STOP_WORD") = STOP_WORD;
     m.attr("ROUTES") = std::apply([](const auto&... name) { return nb::make_tuple(name...); }, ROUTE_NAMES);
-    m.attr("BINS") = BINS;
-    m.attr("BANDS") = BANDS;
-    m.attr("KEY_BITS") = KEY_BITS;
 }
 
 }  // namespace dedup

@@ -151,7 +151,7 @@ private:
     }
 
     const Lexicon& lexicon_;
-    const FeatureOptions& options_;
+    const FeatureOptions options_;
     Segmenter segmenter_;
     std::span<const Token> tokens_;
 };

@@ -67,12 +67,6 @@ inline std::uint64_t simhash(Hashes hashes, Weights weights) {
     return majority(repeated);
 }
 
-// What finds texts like one: its simhash, or if it is short a hash of itself, and a second, independent hash.
-struct Fingerprint {
-    std::uint64_t value, digest;
-    std::uint8_t is_short = 0, unused[7] = {};
-};
-
 // What the features of a text may be, in the order in which it is tried.
 using Routes = std::tuple<Words, Ngrams>;
 // What a text is made of that has too few: itself.

@@ -19,6 +19,12 @@ constexpr std::size_t GRAM = 3, BINS = 128, BANDS = 20, ROWS = 5;
 constexpr int KEY_BITS = 30;
 constexpr std::size_t SENTENCES = 3, LEAST_SENTENCE = 8;
 
+// What finds texts like one: its simhash, or if it is short a hash of itself, and a second, independent hash.
+struct Fingerprint {
+    std::uint64_t value, digest;
+    std::uint8_t is_short = 0, unused[7] = {};
+};
+
 class Sketcher {
 public:
     // keys: BANDS, below 2**KEY_BITS, a hash of ROWS bins each; bits: one of each bin (Li and König,
@@ -152,6 +158,12 @@ inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> fo
         for (const Sentence& one : longest) key += mix(one.hash);
     }
     return static_cast<std::uint32_t>(mix(key) >> (64 - KEY_BITS));
+}
+
+// A hash of a whole text, below 2**KEY_BITS; `utf8` is room that is used again.
+inline std::uint32_t whole_key(Points text, std::vector<std::uint8_t>& utf8) {
+    utf8.resize(MOST_UTF8_BYTES * text.size());
+    return static_cast<std::uint32_t>(XXH3_64bits(utf8.data(), encode_utf8(text, utf8.data())) >> (64 - KEY_BITS));
 }
 
 }  // namespace dedup

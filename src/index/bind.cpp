@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::size_t THREADS = 1;  // where the index is filled from a target, which takes longer
 
+void make_index(Index* made, int distance, bool by_simhash, std::tuple<std::size_t, std::int64_t, std::int64_t> limits,
+                const std::vector<Index::Other>& others) {
+    const auto [equal, same, same_sketched] = limits;
+    new (made) Index(distance, by_simhash, {equal, same, same_sketched}, others);
+}
+
 void add(Index& index, const StringArrays& fields, const PrintArrays& arrays, const nb::dict& groups) {
     const Prints texts = prints_of(arrays);
     const Strings ids = strings_of(fields);
@@ -249,10 +255,8 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
 
 void bind_index(nb::module_& m) {
     nb::class_<Index>(m, "Index", "The kept documents, and what finds them; see index/kept.py.")
-        .def("__init__", [](Index* made, int distance, bool by_simhash, std::tuple<std::size_t, std::int64_t, std::int64_t> limits) {
-            const auto [equal, same, same_sketched] = limits;
-            new (made) Index(distance, by_simhash, {equal, same, same_sketched});
-        }, "distance"_a, "by_simhash"_a, "limits"_a)
+        .def("__init__", &make_index, "distance"_a, "by_simhash"_a, "limits"_a, "others"_a = std::vector<Index::Other>(),
+             "others: names of other collections with their documents, which count as kept before all.")
         .def("add", &add, "ids"_a.noconvert(), "prints"_a.noconvert(), "groups"_a,
              "Add n documents by their `_id` fields; groups: by row, of those that did not found theirs.")
         .def("find", &find, "prints"_a.noconvert(), "Return the kept documents that n texts find, records of FOUND.")
@@ -261,17 +265,14 @@ void bind_index(nb::module_& m) {
         .def("documents", &documents, "numbers"_a.noconvert(), "Return `_id` fields and fingerprints of documents.")
         .def("set_gone", &set_gone, "ids"_a.noconvert(), "gone"_a,
              "Find documents no more, but as equal; or find the last ones with these `_id` fields again.")
-        .def("add_other", &Index::add_other, "place"_a, "other"_a,
-             "Take over the documents of another index as those of a collection that counts as kept before.")
         .def("load", &load, "facts"_a, "arrays"_a, "first"_a = -1,
              "Add the documents of a dump behind all, with its marks, or in the place of the segments from `first` on.")
         .def("dump", &dump, "first"_a, "write"_a,
              "Give the arrays of the segments from `first` on, as one, and the marks of all documents to write(name, bytes);\n"
              "return its facts.")
-        .def("__len__", &Index::size)
-        .def_prop_ro("live", &Index::live)
-        .def_prop_ro("others", &Index::others)
-        .def_prop_ro("unindexed", &Index::unindexed)
+        .def_prop_ro("counts", [](const Index& index) {  // documents known, of other collections, kept still; see `unindexed`
+            return nb::make_tuple(index.size(), index.others(), index.live(), index.unindexed());
+        })
         .def_prop_ro("places", &Index::places)
         .def_prop_ro("gone", [](const Index& index) { return give(index.gone()); }, nb::rv_policy::move)
         .def_prop_ro("segments", [](const Index& index) {

@@ -10,7 +10,7 @@
 #include "core/hash.hpp"
 #include "core/parallel.hpp"
 #include "core/strings.hpp"
-#include "fingerprint/simhash.hpp"
+#include "fingerprint/sketch.hpp"
 
 namespace dedup {
 

@@ -83,8 +83,10 @@ constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field i
 
 }  // namespace
 
-Index::Index(int distance, bool by_simhash, IndexLimits limits)
-    : distance_(distance), by_simhash_(by_simhash), limits_(limits), segments_{new_segment()} {}
+Index::Index(int distance, bool by_simhash, IndexLimits limits, std::span<const Other> others)
+    : distance_(distance), by_simhash_(by_simhash), limits_(limits), segments_{new_segment()} {
+    for (const auto& [place, other] : others) add_other(place, *other);
+}
 
 std::shared_ptr<Segment> Index::new_segment() const { return std::make_shared<Segment>(distance_, by_simhash_, limits_.equal); }
 
@@ -310,7 +312,6 @@ void Index::count_bases() {
 }
 
 void Index::add_other(const std::string& place, Index& other) {
-    const std::scoped_lock lock(adding_);
     const std::size_t base = others_;
     std::vector<std::shared_ptr<Segment>> more;
     for (const auto& segment : other.segments_) {

@@ -21,6 +21,8 @@
 
 namespace dedup {
 
+// A part of the kept documents, with all that finds them; their numbers begin at 0. It grows in memory, or it is one of a
+// file, mapped, and does not grow.
 class Segment {
 public:
     Segment(int distance, bool by_simhash, std::size_t most_equal)
@@ -57,12 +59,6 @@ EqualTexts merge_equal(const SegmentList& segments);
 Ids merge_ids(const SegmentList& segments);
 Pages<std::uint64_t> merge_bits(const SegmentList& segments);
 
-// The index of kept documents: what finds them, their ids, and what became of them.
-//
-// Documents are numbered from 0 in the order in which they were kept, those of other collections before all. They lie in
-// segments, of which the last one grows. What several segments find is what one with all documents would: limits hold
-// in the order of arrival.
-
 // How many documents are found by the same: held under a key in each column; found by one fingerprint, the first ones,
 // and where there are sketches, which find the others.
 struct IndexLimits {
@@ -74,7 +70,11 @@ class Index {
 public:
     static constexpr std::int64_t NONE = -1;
 
-    Index(int distance, bool by_simhash, IndexLimits limits);
+    // Another index, and the name of its collection.
+    using Other = std::pair<std::string, Index*>;
+
+    // others: whose documents count as kept before all; they are of no use for themselves afterwards.
+    Index(int distance, bool by_simhash, IndexLimits limits, std::span<const Other> others = {});
 
     // Documents known, of other collections and replaced ones included; those of other collections; those kept still.
     std::size_t size() const { return bases_.back() + segments_.back()->size(); }
@@ -128,9 +128,6 @@ public:
     // decided again may have founded it before.
     void found_groups(std::size_t first);
 
-    // Takes the documents of another index as those of another collection; nothing is kept yet.
-    void add_other(const std::string& place, Index& other);
-
     // Adds a segment of a file, which goes behind all; marks: of all own documents until then, by number without the
     // others.
     struct Marks {
@@ -171,6 +168,7 @@ private:
     std::uint8_t& mark(std::size_t number);
     std::vector<std::int64_t> marked(Mark mark) const;
     void count_bases();
+    void add_other(const std::string& place, Index& other);
 
     int distance_;
     bool by_simhash_;

@@ -11,7 +11,7 @@
 #include "core/hash.hpp"
 #include "core/pages.hpp"
 #include "core/strings.hpp"
-#include "fingerprint/simhash.hpp"
+#include "fingerprint/sketch.hpp"
 
 namespace dedup {
 

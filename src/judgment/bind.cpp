@@ -4,7 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "core/bind.hpp"
-#include "fingerprint/lexicon.hpp"
+#include "core/hash.hpp"
+#include "fingerprint/sketch.hpp"
 #include "judgment/judge.hpp"
 
 using namespace nanobind::literals;
@@ -89,9 +90,32 @@ void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std:
                      {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
 }
 
-std::shared_ptr<ReadTexts> read(const Judge& judge, const StringArrays& arrays) {
-    const Strings texts = strings_of(arrays);
-    return unlocked([&] { return judge.read(texts); });
+// Reads texts for a judge, if there is one, and sketches them by what they ask, else as they stand: columns of keys for the
+// channels asked for, and bits of MinHash.
+std::tuple<Out<std::uint32_t>, Out<std::uint64_t>, std::shared_ptr<ReadTexts>> sketch(
+    const StringArrays& strings, const Judge* judge, bool minhash, bool sentences, bool whole) {
+    TextReader texts(strings);
+    const std::size_t columns = (minhash ? BANDS : 0) + sentences + whole, words = minhash ? BINS / 64 : 0;
+    std::vector<std::uint32_t> keys(columns * texts.size());
+    std::vector<std::uint64_t> bits(words * texts.size());
+    std::shared_ptr<ReadTexts> read;
+    {
+        Unlocked unlocked;
+        if (judge) read = judge->read(strings_of(strings));
+        Sketcher one;
+        Buffer canonical;
+        std::vector<std::uint8_t> utf8;
+        for (std::size_t i = 0; columns > 0 && i < texts.size(); i++) {
+            std::uint32_t* to = keys.data() + columns * i;
+            const Points text = judge && !sentences ? Points() : texts[i];
+            if (judge) judge->write_canonical((*read)[i], canonical);
+            const Points form = judge ? Points(canonical) : text;
+            if (minhash) one.sketch(form, {to, BANDS}, {bits.data() + words * i, words}), to += BANDS;
+            if (sentences) *to++ = sentence_key(text, folded_characters());
+            if (whole) *to = whole_key(form, utf8);
+        }
+    }
+    return {give(std::move(keys)), give(std::move(bits)), std::move(read)};
 }
 
 // Pairs of texts: row rows[i] of one batch and other_rows[i] of another.
@@ -119,12 +143,9 @@ Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, RowNumbers rows, R
     }));
 }
 
-Out<std::uint8_t> features(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows) {
-    const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
-    return give_records(unlocked([&] { return judge.features(pairs); }));
-}
-
-nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows) {
+// All that a comparison finds of each pair, and its differences.
+std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other,
+                                                RowNumbers other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
     nb::list listed;
     for (const auto& pair : unlocked([&] { return judge.differences(pairs, 1); })) {
@@ -133,17 +154,7 @@ nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTe
             named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), str_of(its), str_of(others)));
         listed.append(named);
     }
-    return listed;
-}
-
-TextArrays canonical(const Judge& judge, ReadTexts& texts) {
-    TextWriter writer;
-    unlocked([&] {
-        const OwnTexts& found = judge.canonical(texts);
-        writer.reserve(found.points);
-        for (std::size_t i = 0; i < found.size(); i++) writer.append(found[i]);
-    });
-    return std::move(writer).give();
+    return {give_records(unlocked([&] { return judge.features(pairs); })), listed};
 }
 
 Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {
@@ -189,19 +200,21 @@ void bind_judgment(nb::module_& m) {
     nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
         .def("__init__", &make_judge, nb::keep_alive<1, 2>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)
-        .def("read", &read, "texts"_a.noconvert(), "Return n texts as they are compared.")
-        .def("canonical", &canonical, "texts"_a, "Return what texts ask, whatever the order of choices, as a column of strings in UTF-8, "
-             "and the characters of each.")
         .def("richness", &richness, "texts"_a, "Return images, choices, answer and explanation of n texts, records of uint32.")
         .def("compare", &compare, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(), "threads"_a = 1,
              "judges"_a = true, "measures"_a = false, "Return verdicts of c pairs, records of VERDICT.")
-        .def("features", &features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "Return what a comparison finds of c pairs, records of PAIR_FEATURES.")
-        .def("differences", &differences, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "Return the differences of each pair: kind, part, the words of either.");
+        .def("explain", &explain, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
+             "Return all that a comparison finds of c pairs, records of PAIR_FEATURES, and the differences of each: kind, part,\n"
+             "the words of either.");
+    m.def("sketch", &sketch, "texts"_a.noconvert(), "judge"_a.none(), nb::kw_only(), "minhash"_a = false, "sentences"_a = false,
+          "whole"_a = false, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts, and the texts as a judge\n"
+          "compares them, None without one.");
     m.def("evaluate", &evaluate, "model"_a, "features"_a.noconvert(),
           "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
-    m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},
+    m.attr("BINS") = BINS;
+    m.attr("BANDS") = BANDS;
+    m.attr("KEY_BITS") = KEY_BITS;
+    m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"required", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},
                                 {"left_out", "u1"}});
     m.attr("PAIR_FEATURES") = fields({{"features", std::to_string(std::size(FEATURES)) + "f8"}, {"guards", "u4"}, {"equal", "?"},
                                       {"kind", "u1"}, {"probability", "f8"}});

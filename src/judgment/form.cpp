@@ -295,11 +295,6 @@ void each_form(const ReadTexts& texts, const FormTables& tables, const std::func
     }
 }
 
-const OwnTexts* ReadTexts::known_canonical() const {
-    const std::scoped_lock lock(writing_);
-    return canonical_.get();
-}
-
 void ReadTexts::make_room() {
     if (held_ <= MOST_POINTS) return;
     clear(parts_, places_);

@@ -171,7 +171,7 @@ double Judge::probability(const Comparison& found) const {
 
 void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
     const auto decide = [&](std::size_t i, double similarity, double required) {
-        verdicts[i] = {.similarity = similarity, .state = similarity >= required ? State::joined : State::refused, .apart = SIMILARITY};
+        verdicts[i] = {.similarity = similarity, .required = required, .state = similarity >= required ? State::joined : State::refused, .apart = SIMILARITY};
     };
     const auto take = [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch&) {
         Verdict& verdict = verdicts[i] = {};
@@ -200,12 +200,9 @@ void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, Take t
         Grams grams, other_grams;
         TextRef last{};
         const auto read = [&](TextRef ref, Buffer& room, Grams& into) {
-            const OwnTexts* const known = ref.texts->known_canonical();
-            room.clear();
-            if (!known) write_canonical((*ref.texts)[ref.row], tables_, relations_.spellings, room);
-            const Points text = known ? (*known)[ref.row] : Points(room);
-            find_grams(text, into);
-            return text.size();
+            write_canonical((*ref.texts)[ref.row], room);
+            find_grams(room, into);
+            return room.size();
         };
         for (std::size_t i; (i = next()) < pairs.size();) {
             const auto [left, right] = pairs[i];
@@ -217,7 +214,10 @@ void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, Take t
 }
 
 void Judge::measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
-    measure_all(pairs, threads, [&](std::size_t i, double similarity, double) { verdicts[i].similarity = similarity; });
+    measure_all(pairs, threads, [&](std::size_t i, double similarity, double required) {
+        verdicts[i].similarity = similarity;
+        verdicts[i].required = options_.judging == Judging::none ? 0 : required;
+    });
 }
 
 std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pair> pairs, std::size_t threads) const {

@@ -97,10 +97,6 @@ public:
     ParsedText operator[](std::size_t row) const { return parsed_[row]; }
     // The text itself, in UTF-8.
     Bytes text(std::size_t row) const { return utf8_[row]; }
-    // The canonical texts, written at the first call.
-    const OwnTexts& canonical(const FormTables& tables, const Spellings& spellings);
-    // ... or null before that.
-    const OwnTexts* known_canonical() const;
 
     // Forms of texts are made, asked for and forgotten by who holds `in_use`.
     std::mutex& in_use() const { return in_use_; }
@@ -122,17 +118,16 @@ private:
     };
     ParsedTexts parsed_;
     StringBuffer utf8_;
-    std::unique_ptr<const OwnTexts> canonical_;
     std::vector<Part> parts_;
     std::vector<Place> places_;  // of forms, by row
     std::size_t held_ = 0;       // characters of texts with forms
-    mutable std::mutex in_use_, writing_;
+    mutable std::mutex in_use_;
 };
 
 // Calls take(form) for each text; the form has no profile.
 void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take);
 
-// Appends what a text asks, whatever the order of its choices: a text to sketch.
+// Writes what a text asks, whatever the order of its choices: a text to sketch.
 void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out);
 
 // What decides a pair: its differences, how alike its canonical texts are, or nothing: all pairs are joined.
@@ -152,6 +147,7 @@ constexpr std::string_view RICHER[] = {"image", "answer", "explanation", "choice
 struct Verdict {
     double probability = NAN;  // that an editor would keep only one of the two; NaN if a guard holds or the model does not decide
     double similarity = NAN;   // Jaccard of the canonical texts; NaN unless measured
+    double required = NAN;     // the least of a duplicate where similarity decides; NaN unless measured
     State state = State::unknown;
     std::uint8_t apart = 0;     // what keeps them apart if they are refused
     std::uint8_t richer = 0;    // bits: what the first text has and the second lacks
@@ -225,13 +221,14 @@ public:
     Judge(const Judge&) = delete;
 
     std::shared_ptr<ReadTexts> read(const Strings& texts) const { return std::make_shared<ReadTexts>(texts, tables_); }
-    // What each text asks, whatever the order of its choices.
-    const OwnTexts& canonical(ReadTexts& texts) const { return texts.canonical(tables_, relations_.spellings); }
+    void write_canonical(const ParsedText& text, Buffer& out) const {
+        judgment::write_canonical(text, tables_, relations_.spellings, out);
+    }
     std::vector<Richness> richness(const ReadTexts& texts) const;
 
     // Fills all of the verdicts but similarities, which it does only where these decide.
     void judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
-    // Fills similarities.
+    // Fills similarities, and what is required of them.
     void measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
     // Equal pairs together are faster. Of answers, notes and explanations all is named, as one difference.
     std::vector<std::vector<NamedDifference>> differences(std::span<const Pair> pairs, std::size_t threads) const;

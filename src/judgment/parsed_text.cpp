@@ -332,6 +332,7 @@ void write_part(const ParsedText& parsed, Range part, const FormTables& tables, 
 }  // namespace
 
 void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out) {
+    out.clear();
     std::size_t image = 0;
     const auto write = [&](Range part, Buffer& to) { write_part(parsed, part, tables, spellings, image, to); };
     write(parsed.stem, out);
@@ -359,20 +360,6 @@ ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
         parser.read(Points(points).first(static_cast<std::size_t>(count)));
         utf8_.add(bytes);
     }
-}
-
-const OwnTexts& ReadTexts::canonical(const FormTables& tables, const Spellings& spellings) {
-    const std::scoped_lock lock(writing_);
-    if (canonical_) return *canonical_;
-    auto texts = std::make_unique<OwnTexts>();
-    texts->points.reserve(parsed_.points.size());  // nearly always enough
-    texts->offsets.push_back(0);
-    for (std::size_t i = 0; i < size(); i++) {
-        write_canonical(parsed_[i], tables, spellings, texts->points);
-        texts->offsets.push_back(std::ssize(texts->points));
-    }
-    canonical_ = std::move(texts);
-    return *canonical_;
 }
 
 }  // namespace dedup::judgment

@@ -15,7 +15,7 @@ from dedup_job.columns import Batch, Documents, KeptPage
 from dedup_job.decision import DecisionSettings, Judging, greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.index import kept
 from dedup_job.native import snapshot
 from tests.deciding import Decider
@@ -77,9 +77,7 @@ class Pool:
 
     def __init__(self, written):
         fingerprinter = Fingerprinter(
-            FingerprintSettings(),
-            channels=FORM,
-            form=lambda texts: (judge_for().canonical(texts), None),
+            FingerprintSettings(), sketcher=Sketcher(FORM, lambda: judge_for().core)
         )
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)

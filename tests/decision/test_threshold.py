@@ -6,16 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dedup_job.decision import AbortSettings, DecisionSettings
-from dedup_job.decision.pair import requirements
 from dedup_job.judgment import JOINED
 from tests.judging import judge_for
 from tests.reference.canonical import canonical_of
-from tests.reference.decision import NaiveFirstWins
 
 LONG = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
 CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"
@@ -68,31 +64,8 @@ def test_at_0_everything_agrees_and_at_1_the_same_only(similarity):
     assert [agrees for _, agrees in found] == [similarity == 0.0, True]
 
 
-def test_nothing_is_compared_where_that_is_asked_for():
-    similarity, bits = requirements(DecisionSettings(judge="none"), np.array([len(LONG)]))
-    assert (similarity.tolist(), bits.tolist()) == ([0], [0])
-
-
 def test_no_pairs_are_no_values():
     assert compare(LONG) == []
-
-
-@given(st.lists(st.integers(0, 200), max_size=8), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
-def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
-    texts = ["字" * length for length in lengths]
-    for judge in ("similarity", "none"):
-        naive = NaiveFirstWins(compares=judge != "none", threshold=similarity)
-        chosen = DecisionSettings(judge=judge, similarity=similarity)
-        _, found = requirements(chosen, np.array([*map(len, texts)], np.int64))
-        assert found.tolist() == [naive.least_agreement(text) for text in texts]
-
-
-def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
-    """Of pairs alike by 0.6 all but those more than two standard deviations below."""
-    least = math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / 128)) * 128)
-    lengths = np.array([1, 500])
-    assert requirements(DecisionSettings(), lengths)[1].tolist() == [least] * 2
-    assert requirements(DecisionSettings(judge="similarity"), lengths)[1][1] > least
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import Sketcher, TextColumn, pack
+from dedup_job.fingerprint import Sketcher, pack
 from dedup_job.fingerprint.fingerprinter import BANDS, BINS, KEY_BITS, equal_bits
+from tests.judging import judge_for
+from tests.reference.canonical import canonical_of
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import (
     naive_bins,
@@ -171,16 +173,12 @@ def test_short_texts_are_hashed_whole():
 
 TEXTS = ["甲乙丙丁戊己庚辛", "甲乙丙丁戊己庚辛", "子丑寅卯辰巳午未", "一"]
 BOTH = (Channel.MINHASH, Channel.SENTENCES)
-
-
-def reversed_form(texts: TextColumn) -> tuple[TextColumn, None]:
-    """Return the texts of the batch in the reverse order, so that it is seen to be used."""
-    return texts.take(np.arange(len(texts))[::-1]), None
+QUESTIONS = ["水的化学式是\nA. H2O\nB. CO2", "水的化学式是\nA. CO2\nB. H2O", "答案：水"]
 
 
 def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> None:
     for channels in ((), (Channel.SIMHASH,), BOTH):
-        sketcher = Sketcher((*channels, Channel.FORM), lambda texts: (texts, None))
+        sketcher = Sketcher((*channels, Channel.FORM))
         made = sketcher.sketch(pack(TEXTS))
         assert made is not None
         assert sketcher.channels[-1] is Channel.FORM
@@ -193,16 +191,14 @@ def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> Non
 
 
 def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text() -> None:
-    plain, other = (
-        Sketcher(BOTH).sketch(pack(TEXTS)),
-        Sketcher((*BOTH, Channel.FORM), reversed_form),
-    )
-    formed = other.sketch(pack(TEXTS))
-    assert plain is not None
-    assert formed is not None
-    assert np.array_equal(formed.keys[:, :BANDS], plain.keys[::-1, :BANDS])
-    assert np.array_equal(formed.bits, plain.bits[::-1])
-    assert np.array_equal(formed.keys[:, -2], plain.keys[:, -1])
+    formed = Sketcher((*BOTH, Channel.FORM), lambda: judge_for().core).sketch(pack(QUESTIONS))
+    forms = Sketcher((*BOTH, Channel.FORM)).sketch(pack([*map(canonical_of, QUESTIONS)]))
+    assert formed.read is not None
+    assert np.array_equal(formed.keys[:, :BANDS], forms.keys[:, :BANDS])
+    assert np.array_equal(formed.bits, forms.bits)
+    assert np.array_equal(formed.keys[:, -1], forms.keys[:, -1])
+    assert formed.keys[0, -1] == formed.keys[1, -1] != formed.keys[2, -1]
+    assert formed.keys[:, -2].tolist() == [naive_sentence_key(text) for text in QUESTIONS]
 
 
 def test_without_a_form_and_channels_nothing_is_sketched() -> None:

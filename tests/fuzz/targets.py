@@ -12,20 +12,29 @@ import bson
 import jieba
 import numpy as np
 
+from dedup_job import _core
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
 from dedup_job.native.bytes_column import bytes_of, strings_of
-from dedup_job.native.texts import decoded, pack
+from dedup_job.native.texts import pack
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
 from tests.mongo.test_raw_bson import DEPRECATED
-from tests.mongo.test_scan import WHOLE, array_of, said_of, slow_row, source_of, told
+from tests.mongo.test_scan import (
+    WHOLE,
+    array_of,
+    check_characters,
+    said_of,
+    slow_row,
+    source_of,
+    told,
+)
 from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
@@ -65,19 +74,13 @@ def check_documents(batch):
 
 
 def check_utf8(batch):
-    strings = strings_of(batch)
-    texts, valid = decoded(strings)
-    right = [one.decode(errors="replace") for one in batch]
-    assert valid.tolist() == [a.encode() == b for a, b in zip(right, batch, strict=True)]
-    right = [one for one, is_valid in zip(right, valid, strict=True) if is_valid]
-    texts = texts.take(valid)
-    assert texts.texts() == right
-    assert texts.lengths.tolist() == [*map(len, right)]
-    cleaner = Cleaner()._core
+    check_characters(batch)
+    strings, judge = strings_of(batch), forms.judge().core
     for call in (
-        plain()._core.fingerprint,
-        forms.judge().core.read,
-        partial(cleaner.clean, drop_rules=lambda a, _: a),
+        partial(plain()._lexicon.fingerprint, **plain()._options),
+        partial(_core.sketch, judge=judge, minhash=True, sentences=True, whole=True),
+        partial(_core.sketch, judge=None, minhash=True, sentences=True, whole=True),
+        partial(Cleaner()._core.clean, drop_rules=lambda a, _: a),
     ):
         with suppress(ValueError):  # "text 3 is not UTF-8"
             call(strings)
@@ -119,8 +122,8 @@ def check_fingerprints(batch):
     texts, alone = each_alone(batch)
     sketcher = Sketcher([Channel.MINHASH, Channel.SENTENCES])
     for one in (plain(), other()):
-        rows = np.concatenate([one._core.fingerprint(text.utf8()) for text in alone])
-        assert np.array_equal(one._core.fingerprint(texts.utf8()), rows)
+        rows = np.concatenate([one.fingerprint(text).rows for text in alone])
+        assert np.array_equal(one.fingerprint(texts).rows, rows)
     made = sketcher.sketch(texts)
     assert made.keys.tolist() == [sketcher.sketch(text).keys[0].tolist() for text in alone]
     assert made.keys[:, -1].tolist() == [naive_sentence_key(one) for one in batch]
@@ -137,11 +140,13 @@ def check_fingerprints(batch):
 def check_forms(batch):
     judge, rows = forms.judge(), np.arange(len(batch))
     read, others = judge.read(batch), (rows + 1) % len(batch)
-    found, canonical = judge.features((read, rows, read, others)), judge.canonical(read).texts()
+    found, named = judge.explain((read, rows, read, others))
+    keys = forms.sketched(batch, judge.core)
     for row, other in zip(rows.tolist(), others.tolist(), strict=True):
-        assert judge.canonical([batch[row]]).texts() == [canonical[row]]
-        alone = judge.features(([batch[row]], rows[:1], [batch[other]], rows[:1]))
+        assert forms.sketched([batch[row]], judge.core) == [keys[row]]
+        alone, its = judge.explain(([batch[row]], rows[:1], [batch[other]], rows[:1]))
         forms.check_equal(alone, found[[row]])
+        assert its == [named[row]]
     forms.check([one[:SHORT] for one in batch[:12]])
 
 

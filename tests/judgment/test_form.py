@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_job import _core
 from dedup_job.judgment import tables
 from dedup_job.native.bytes_column import strings_of
 from tests.judgment.forms import are_same, canonical, check, judge
@@ -299,7 +300,7 @@ def test_a_text_without_words_asks_nothing(text):
 def test_lone_surrogates_and_what_is_no_character_are_left_out():
     assert are_same("水\ud800火", "水 火")
     with pytest.raises(ValueError, match="text 1 is not UTF-8"):
-        judge().core.read(strings_of(["水".encode(), b"\xe6\xb0"]))
+        _core.sketch(strings_of(["水".encode(), b"\xe6\xb0"]), judge().core)
 
 
 M = 1_000_000

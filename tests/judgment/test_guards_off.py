@@ -40,6 +40,6 @@ def test_what_is_told_of_a_pair_names_only_those_that_count(tmp_path: Path):
     usual, own = judge(tmp_path), judge(tmp_path, "name")
     assert usual.weigh(*NAMES).guards == ("name",)
     assert own.weigh(*NAMES).guards == ()
-    one, other = (by.features(([NAMES[0]], ROW, [NAMES[1]], ROW)) for by in (usual, own))
+    one, other = (by.explain(([NAMES[0]], ROW, [NAMES[1]], ROW))[0] for by in (usual, own))
     assert held_of(one["guards"][0]) == held_of(other["guards"][0]) == ["name"]
     assert one["features"].tolist() == other["features"].tolist()

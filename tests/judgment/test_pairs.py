@@ -100,7 +100,7 @@ def test_each_difference_is_named_with_its_place_and_words(text, other, named):
 def test_texts_that_differ_in_nothing_compared_differ_in_layout():
     (found,) = differences("光合作用是什么", "光合作用是什么 ？")
     assert found.kind == DifferenceKind.LAYOUT
-    assert differences("光合作用", "光合作用") == []
+    assert differences("光合作用", "光合作用") == ()
 
 
 def test_what_differs_in_nothing_is_the_same_whatever_the_model_says():

@@ -29,7 +29,7 @@ from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import found_texts, raw_page
+from dedup_job.mongo.reading import CHARACTERS, TEXT_END, find_fields, found_texts, raw_page
 from dedup_job.mongo.rows import KeptRows, signed
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import bytes_of
@@ -77,6 +77,37 @@ def raws(draw):
 def array_of(*documents):
     fields = (element(0x03, str(i), one) for i, one in enumerate(documents))
     return bytes_of(raw.document(*fields))
+
+
+EDGES = (
+    "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
+    " f4908080 f5808080 ff 61"
+)
+PIECES = st.sampled_from([bytes.fromhex(edge) for edge in EDGES.split()])
+DATA = st.binary(max_size=8) | st.lists(PIECES, max_size=4).map(b"".join) | UTF8.map(str.encode)
+
+
+def characters_of(data):
+    try:
+        return len(data.decode())
+    except UnicodeDecodeError:
+        return None
+
+
+def check_characters(batch):
+    """Check that a text is found where Python says that it is one, with its characters."""
+    fields = (element(0x02, "text", counted(data)) for data in batch)
+    array = array_of(*(raw.document(raw.fields({"_id": 1}), one) for one in fields))
+    rows = find_fields(array, ["text"]).tolist()
+    found = [row[CHARACTERS] if row[TEXT_END] > 0 else None for row in rows]
+    assert found == [*map(characters_of, batch)]
+
+
+@given(st.lists(DATA, max_size=6))
+@example([b"\xe4\xb8", b"\xad"])
+@example([b"\xf0\x90\x80", b"\x80"])
+def test_bytes_are_texts_where_python_says_so(batch):
+    check_characters(batch)
 
 
 def source_of(field, most=1_000_000):

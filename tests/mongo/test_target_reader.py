@@ -50,7 +50,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database,
     assert kept.texts(list(stored)) == stored
     (page,) = kept.kept()
     assert sorted(page.keys) == sorted(stored)
-    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    fingerprinter = Fingerprinter(FingerprintSettings(), sketcher=Sketcher(CHANNELS))
     found, expected = page.fingerprints, fingerprinter.fingerprint([stored[k] for k in page.keys])
     assert np.array_equal(found.rows, expected.rows)
     for name in ("keys", "bits", "channels"):

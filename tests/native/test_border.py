@@ -10,7 +10,6 @@ import pytest
 
 from dedup_job import _core
 from dedup_job.cleaning import Cleaner
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from tests.judging import judge_for
@@ -46,23 +45,22 @@ def no_texts(_):
 def calls():
     """Return each entry point over arrays, and arguments that it takes."""
     judge, kept = judge_for().core, index()
-    read = judge.read(STRINGS)
+    *_, read = _core.sketch(STRINGS, judge)
     pairs = read, ROWS, read, ROWS[::-1].copy()
     lengths = np.array([2, 3, 0, 40], dtype=np.int64)
     channels = np.zeros(2, np.uint8)
-    batch = IDS, STRINGS, lengths, PRINTS, channels, None, None, no_texts, None, None
+    batch = IDS, STRINGS, lengths, PRINTS, channels, None, None, no_texts, None, None, 0
     sizes = {"minhash": True, "sentences": True, "whole": True}
+    lexicon = load_lexicon(lambda _: None)
+    options = {"top_k": 0, "min_features": 2, "is_uniform": False, "ngram": 3}
     words, floats = strings_of([b"a", b"bc"]), np.zeros(2)
     return {
-        "count_characters": (_core.count_characters, STRINGS),
-        "hash_strings": (_core.hash_strings, STRINGS),
-        "equal_strings": (_core.equal_strings, STRINGS, STRINGS),
         "copy_strings": (_core.copy_strings, STRINGS, np.zeros(80, np.uint8), ROWS * 10),
         "find_fields": (lambda array: _core.find_fields(array, ["a"]), REPLY),
         "build_lexicon": (lambda *a: _core.build_lexicon(*a, 1.0), words, floats, floats),
-        "find": (load_lexicon(lambda _: None).find, STRINGS),
-        "fingerprint": (Fingerprinter(FingerprintSettings())._core.fingerprint, STRINGS),
-        "sketch": (lambda a, b: _core.sketch(a, b, **sizes), STRINGS, STRINGS),
+        "find": (lexicon.find, STRINGS),
+        "fingerprint": (lambda a: lexicon.fingerprint(a, **options), STRINGS),
+        "sketch": (lambda a, b: _core.sketch(a, b, **sizes), STRINGS, judge),
         "clean": (lambda a: Cleaner()._core.clean(a, lambda text, _: text), STRINGS),
         "add": (lambda *a: index().add(*a, {}), IDS, PRINTS),
         "find documents": (kept.find, PRINTS),
@@ -70,12 +68,8 @@ def calls():
         "documents": (kept.documents, ROWS),
         "set_gone": (lambda a: index().set_gone(a, True), IDS),
         "decide": (lambda *a: decider(index()).decide(*a, *batch[5:]), *batch[:5]),
-        "requirements": (lambda a: _core.requirements(0, 0.8, a), lengths),
-        "read": (judge.read, STRINGS),
         "compare": (judge.compare, *pairs),
-        "features": (judge.features, *pairs),
-        "differences": (judge.differences, *pairs),
-        "canonical": (judge.canonical, read),
+        "explain": (judge.explain, *pairs),
         "richness": (judge.richness, read),
     }
 
@@ -158,20 +152,14 @@ def test_arrays_of_a_file_that_do_not_fit_are_refused(name):
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: _core.count_characters(STRINGS._replace(lengths=ROWS[:3])), "as many lengths"),
+        (lambda: _core.sketch(STRINGS._replace(lengths=ROWS[:3]), None), "as many lengths"),
         (lambda: _core.copy_strings(STRINGS, np.zeros(5, np.uint8), ROWS), "does not fit"),
-        (
-            lambda: _core.sketch(
-                STRINGS, IDS.take(slice(2)), minhash=True, sentences=False, whole=False
-            ),
-            "2 texts",
-        ),
         (lambda: index().add(IDS.take(slice(2)), PRINTS, {}), "as many ids"),
         (lambda: index().find((PRINTS[0][:-1], *PRINTS[1:])), "no row of records"),
         (lambda: index().find((PRINTS[0], PRINTS[1][:3], PRINTS[2])), "as many keys"),
         (lambda: index().find((PRINTS[0], np.ones((4, 33), np.uint32), PRINTS[2])), "32 keys"),
         (lambda: index().documents(np.array([4])), "not number 4"),
-        (lambda: judge_for().core.read(strings_of([b"\xff"])), "not UTF-8"),
+        (lambda: _core.sketch(strings_of([b"\xff"]), judge_for().core), "not UTF-8"),
         (lambda: _core.find_fields(np.zeros(3, np.uint8), ["a"]), "no array of documents"),
     ],
 )

@@ -8,18 +8,17 @@ import sys
 import numpy as np
 import pytest
 import xxhash
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.fingerprint import is_text_hash, text_hash
 from dedup_job.native import bytes_column as columns
-from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of, joined, strings_of
+from dedup_job.native.bytes_column import digests_of, joined, strings_of
 from dedup_job.native.texts import (
     BREAK,
     as_lines,
     concatenated,
-    decoded,
     has_breaks,
     pack,
     parted,
@@ -45,20 +44,6 @@ def test_parts_are_joined_string_by_string(parts):
     assert whole.data.tobytes() == b"".join(whole.list())
 
 
-@given(STRINGS, STRINGS)
-def test_equal_strings_are_told_from_others(one, other):
-    count = min(len(one), len(other))
-    found = are_equal(strings_of(one[:count]), strings_of(other[:count]))
-    assert found.tolist() == [a == b for a, b in zip(one, other, strict=False)]
-
-
-@pytest.mark.parametrize("at", [0, 50, 99])
-def test_a_single_other_byte_is_seen(at):
-    one = bytes(100)
-    other = one[:at] + b"\1" + one[at + 1 :]
-    assert are_equal(strings_of([one, one]), strings_of([one, other])).tolist() == [True, False]
-
-
 def test_strings_at_some_rows_leave_the_others_empty():
     some = strings_of([b"a", b"bc"]).spread(np.array([3, 1]), 5)
     assert some.list() == [b"", b"bc", b"", b"a", b""]
@@ -69,31 +54,7 @@ def test_strings_at_some_rows_leave_the_others_empty():
     assert columns.repeated(b"ab", 2).list() == [b"ab", b"ab"]
 
 
-EDGES = (
-    "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
-    " f4908080 f5808080 ff 61"
-)
-PIECES = st.sampled_from([bytes.fromhex(edge) for edge in EDGES.split()])
-JOINED = st.lists(PIECES, max_size=4).map(b"".join)
-DATA = st.binary(max_size=8) | JOINED | st.text().map(str.encode)
 TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=6), max_size=6)
-
-
-def python(data):
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-@given(st.lists(DATA, max_size=6))
-@example([b"\xe4\xb8", b"\xad"])
-@example([b"\xf0\x90\x80", b"\x80"])
-def test_bytes_are_texts_where_python_says_so(given_bytes):
-    texts, valid = decoded(strings_of(given_bytes))
-    found = [texts.text(i) if is_valid else None for i, is_valid in enumerate(valid.tolist())]
-    assert found == list(map(python, given_bytes))
-    assert texts.lengths.tolist() == [len(text or "") for text in found]
 
 
 def test_every_character_is_read_and_written_by_the_core():
@@ -102,13 +63,6 @@ def test_every_character_is_read_and_written_by_the_core():
     words = [word for word in words if not word[1].isspace() and word[1] not in "\u200b\ufeff"]
     cleaner = Cleaner(CleaningSettings(html="never"))
     assert cleaner.cleaned(pack([f"{word}  " for word in words])).texts.texts() == words
-
-
-def test_texts_anywhere_in_the_data_are_read():
-    data = np.frombuffer(bytearray("题目".encode() * 3), dtype=np.uint8)
-    texts, valid = decoded(BytesColumn(data, np.array([6, 0, 3]), np.array([6, 3, 0])))
-    assert texts.texts() == ["题目", "题", ""]
-    assert valid.all()
 
 
 @given(TEXTS, TEXTS)
