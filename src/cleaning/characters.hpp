@@ -355,8 +355,8 @@ private:
     std::array<Kind, PLANE> kinds_{};
     std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };
-// Made when it is first needed: it takes a millisecond.
-inline const Characters& characters() {
+// Made when it is first needed, which takes a millisecond; const, so that a loop asks once.
+[[gnu::const]] inline const Characters& characters() {
     static const Characters made;
     return made;
 }
