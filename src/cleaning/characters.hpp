@@ -242,7 +242,7 @@ private:
 
 class Characters {
 public:
-    Characters() {
+    [[gnu::noinline]] Characters() {
         for (std::uint32_t point = 0; point < BEHIND_WORDS; point++)
             classes_[point] = point == '_' || is_alphanumeric(point) ? WORD | GOES_ON : 0;
         for (std::uint32_t point = 0, first = LATIN; point < PLANE; point++) {
@@ -355,7 +355,7 @@ private:
     std::array<Kind, PLANE> kinds_{};
     std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };
-// Made when it is first needed, which takes a millisecond; const, so that a loop asks once.
+// Made when it is first needed, which takes a millisecond.
 [[gnu::const]] inline const Characters& characters() {
     static const Characters made;
     return made;
