@@ -5,7 +5,7 @@ TypeError for others. That they fit each other is up to the caller.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,24 +173,14 @@ class Judge:
         self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints
     ) -> tuple[_Records, list[list[tuple[int, int, str, str]]]]: ...
 
-@overload
 def sketch(
     texts: _Strings,
-    judge: None,
+    judge: Judge | None,
     *,
-    minhash: bool = ...,
-    sentences: bool = ...,
-    whole: bool = ...,
-) -> tuple[NDArray[np.uint32], _Words, None]: ...
-@overload
-def sketch(
-    texts: _Strings,
-    judge: Judge,
-    *,
-    minhash: bool = ...,
-    sentences: bool = ...,
-    whole: bool = ...,
-) -> tuple[NDArray[np.uint32], _Words, ReadTexts]: ...
+    minhash: bool = False,
+    sentences: bool = False,
+    whole: bool = False,
+) -> tuple[NDArray[np.uint32], _Words, ReadTexts | None]: ...
 def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
 
 BANDS: int

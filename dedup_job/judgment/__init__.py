@@ -122,6 +122,7 @@ class Judge:
         if isinstance(texts, _core.ReadTexts):
             return texts
         *_, read = _core.sketch(pack(texts).utf8(), self.core)
+        assert read is not None  # there is a judge
         return read
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
