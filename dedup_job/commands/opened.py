@@ -72,7 +72,8 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
 def preparation(settings: Settings, models: Models, form: TargetForm) -> Preparation:
     """Return the preparation of the source's pages."""
     clean, most = Cleaner(settings.cleaning), settings.source.max_chars
-    return Preparation(clean, models.fingerprinter, form.kept.fits, most, form.ranks)
+    ranks = None if form.ranking is None else form.ranking.ranks
+    return Preparation(clean, models.fingerprinter, form.kept.fits, most, ranks)
 
 
 @contextmanager

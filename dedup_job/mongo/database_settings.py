@@ -83,11 +83,6 @@ class SourceSettings(BaseModel):
         "which is kept; remove: every one leaves target and ledger",
     )
 
-    @property
-    def refreshes(self) -> bool:
-        """Tell whether anything that was decided may be decided again, or leave."""
-        return (self.on_change, self.on_delete) != (OnChange.KEEP, OnDelete.KEEP)
-
     @field_validator("against", mode="before")
     @classmethod
     def _is_a_list(cls, value: Any) -> Any:

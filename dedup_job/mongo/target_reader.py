@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -75,11 +75,6 @@ class TargetForm:
     stamp: Mapping[str, Any]
     as_made: bool = False
     ranking: Ranking | None = None
-
-    @property
-    def ranks(self) -> Callable[[Documents], list[bytes]] | None:
-        """Returns the ranks of documents; None where the first copy stays."""
-        return None if self.ranking is None else self.ranking.ranks
 
 
 class TargetReader:
