@@ -30,6 +30,7 @@ from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
 from dedup_job.mongo.uri import redacted
+from dedup_job.printing import listed
 from dedup_job.settings_input import check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
@@ -185,7 +186,7 @@ class Loaded:
             for name, field in type(part).model_fields.items():
                 dotted = f"{section}.{name}"
                 value = getattr(part, name)
-                shown = redacted(value) if dotted == "connection.uri" else _shown(value)
+                shown = redacted(value) if dotted == "connection.uri" else listed(value)
                 origin = self.origins.get(dotted, Origin.DEFAULT)
                 yield dotted, shown, str(origin), field.description or ""
 
@@ -399,11 +400,3 @@ def _part(section: str) -> type[BaseModel]:
     assert isinstance(part, type)  # every section is a model
     assert issubclass(part, BaseModel)
     return part
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "-"
-    return str(value)

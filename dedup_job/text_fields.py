@@ -131,6 +131,15 @@ def _written(part: str | float) -> str:
     return str(int(part) if whole else part)
 
 
+def values_in(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted name and the value of each field, through objects."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from values_in(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
 def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
     """Say in which fields documents hold text, and in what share of them."""
     texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))

@@ -24,7 +24,6 @@ from dedup_job.job.preparing import read_index
 from dedup_job.messages import Message, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.audit import Checker
-from dedup_job.mongo.audit_rows import Audited
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
 from dedup_job.mongo.ledger_removals import (
@@ -123,13 +122,14 @@ def check_target(
         checks.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage(Message("loading the dictionary"))
         began, tally = time.perf_counter(), Tally(shown)
-        audited = Audited(
+        checker = Checker(
             on.target,
             on.models.fingerprinter.fingerprint,
             PairRecheck(on.settings.decision, on.settings.index, on.models),
             tally,
+            on.progress,
         )
-        generation = Checker(audited, on.target, on.progress).check(sample)
+        generation = checker.check(sample)
         seconds = time.perf_counter() - began
         return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
 

@@ -26,6 +26,7 @@ from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
+from dedup_job.mongo.target_status import open_target
 from dedup_job.printing import for_shell
 from dedup_job.runs.run import Progress
 from dedup_job.settings import Settings, expect_settings
@@ -119,8 +120,6 @@ def opened(
 def _opened(
     settings: Settings, name: str, progress: Progress, *, as_made: bool
 ) -> Iterator[Opened]:
-    from dedup_job.mongo.target_status import open_target  # here: a run has its own
-
     with connected(settings, progress) as (client, database):
         models = settings.models(progress.stage)
         target = open_target(

@@ -23,13 +23,7 @@ from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.id_keys import (
-    MALFORMED,
-    parsed,
-    shown,
-    shown_value,
-    unmistakable,
-)
+from dedup_job.mongo.id_keys import MALFORMED, parsed, shown_value
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, LabelStore, PairReader, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
@@ -133,7 +127,7 @@ class Review:
         """Return a pair with its texts; UsageError where it is not of this review."""
         said, drawn = self._said.get(key), self._known(key)
         with translated():
-            pair = replace(self._read(drawn), written=unmistakable(drawn.key))
+            pair = self._read(drawn)
         number = self._keys.index(key) + 1 if key in self._drawn else 0
         return AskedPair(key, number, pair, said.label if said else None)
 
@@ -161,19 +155,12 @@ class Review:
         found = self._reader.read([drawn]).get(drawn.key)
         if found is not None and found.pair.of == drawn.pair.of:
             return found
-        texts, of = self._on.target.texts([*drawn.keys]), drawn.pair.of
-        text = texts.get(drawn.key)
+        texts = self._on.target.texts([*drawn.keys])
+        text, other = texts.get(drawn.key), texts.get(drawn.pair.of)
         if text is None:
-            dropped = texts_of_dropped(self._on.target, [drawn.key])
-            text = dropped.get(drawn.key)
-        return replace(
-            drawn,
-            id=shown(drawn.key),
-            of=shown(of),
-            against=id_keys.place_of(of),
-            text=text,
-            other=texts.get(of),
-        )
+            text = texts_of_dropped(self._on.target, [drawn.key]).get(drawn.key)
+        said = drawn.key, drawn.decision, drawn.reason, drawn.pair
+        return self._reader.named(*said, text=text, other=other)
 
     def _known(self, key: str) -> DecidedDocument:
         if key in self._drawn:

@@ -7,6 +7,7 @@ import logging
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -294,23 +295,17 @@ class OtherSnapshots(SnapshotStore):
             part.add(documents.keys.take(documents.rows), batch.fingerprints)
             self.relieve(part)
 
-    @property
-    def _generation(self) -> int:
-        at = self._source.marked
-        return 0 if at is None else at.time << 32 | at.inc
-
     def _version(self) -> Version | None:
         version = super()._version()
         if version is None:
             return None
-        name = int(digests_of(strings_of([self.name.encode()]))[0])
-        return Version(f"{version.id}.{name:016x}", self._generation)
+        name, at = int(digests_of(strings_of([self.name.encode()]))[0]), self._source.marked
+        return Version(f"{version.id}.{name:016x}", 0 if at is None else at.time << 32 | at.inc)
 
     def _own_facts(self) -> Mapping[str, Any]:
         bookmark = self._source.bookmark
         assert bookmark is not None  # else nothing is saved
-        saved = json_util.dumps(bookmark.as_dict())
-        return {"bookmark": saved}
+        return {"bookmark": json_util.dumps(asdict(bookmark))}
 
     def _read_what_came_since(
         self,

@@ -25,10 +25,10 @@ from dedup_job.job.preparing import (
     Pace,
     in_order,
     load_index,
-    load_others,
     prefetch,
 )
 from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
+from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
     WAITING,
@@ -113,8 +113,7 @@ def _run(job: Job, *, first: bool) -> Run:
         with course.batches() as batches:
             if first:
                 with course.watch.timing(Stage.LOAD):
-                    read = job.preparing, job.threads, job.max_rate
-                    load_others(job.others, *read, job.index, job.progress, job.stop)
+                    load_others(job)
                     known = job.target, job.snapshots, job.index, job.progress, job.stop
                     load_index(*known, course.forgotten)
                     job.source.trust(job.index.held_ids)
@@ -136,6 +135,25 @@ def _run(job: Job, *, first: bool) -> Run:
     else:
         job.target.finish(report)
     return report
+
+
+def load_others(job: Job) -> None:
+    """Fill the index with other collections, from proved snapshots or prepared as the source is."""
+
+    def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
+        job.progress.total(None, Message("reading {name}", name=name))
+        prepare, done = partial(job.preparing.prepare, watch=Stopwatch()), 0
+        with prefetch(Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
+            for batch in in_order(prepare, ahead, job.threads):
+                yield batch
+                if job.stop():  # there is nothing in hand to be finished
+                    raise KeyboardInterrupt
+                done += len(batch.documents)
+                job.progress.advance(done)
+
+    for other in job.others:
+        job.progress.stage(Message("loading the index of {name}", name=other.name))
+        other.fill(job.index, read)
 
 
 def _go_on(job: Job, follow: Follow, report: Run) -> Run:

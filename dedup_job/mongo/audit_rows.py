@@ -273,11 +273,9 @@ def _ledger_row(raw: RawDocument, source: Source) -> _Row:
     else:
         kind = Quarantined if values["decision"] == "quarantined" else Skipped
         said = kind(reason, values.get("detail", ""))
-    row = _Row(raw, values, said, run, values.get("group", 0))
-    row.held = next(iter(held), None)
-    if row.held is None and values.get(DOCUMENT) is not None:
+    if held is None and values.get(DOCUMENT) is not None:
         raise ValueError("no document is stored so")
-    return row
+    return _Row(raw, values, said, run, values.get("group", 0), held=held)
 
 
 def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -77,17 +77,6 @@ class Bookmark:
     followed: int
     run: int = 0
     decided: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as the state holds them."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, saved: Any) -> Bookmark | None:
-        """Read back what `as_dict` wrote; None where it is something else."""
-        with suppress(TypeError):
-            return cls(**saved)
-        return None
 
 
 class NotFollowed(Exception):

@@ -131,7 +131,7 @@ class Records:
         held = stored_document(row, self._source)
         decoded = bson.decode(row.raw, raw_bson.LENIENT)
         decoded.pop(DOCUMENT, None)  # it is read from the bytes above
-        return row, Record(row.key, decoded, None, source, *held)
+        return row, Record(row.key, decoded, None, source, held)
 
     def of(self, key: bytes) -> Record:
         """Return the record of one `_id`."""
@@ -148,10 +148,10 @@ class Records:
         return None if text is None and not own else KeptRecord(text)
 
 
-def stored_document(row: RawDocument, source: Source) -> tuple[Document, ...]:
-    """Return the one document that a row of the ledger holds, or nothing."""
+def stored_document(row: RawDocument, source: Source) -> Document | None:
+    """Return the document that a row of the ledger holds, None if it holds none."""
     held = stored_in(row.raw)
-    return () if held is None else (source.read(RawDocument(row.key, held)),)
+    return None if held is None else source.read(RawDocument(row.key, held))
 
 
 def _key(collection: AnyCollection, value: Any) -> bytes | None:
@@ -164,7 +164,7 @@ def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes,
     found = target.origin.documents(keys)
     gone = [key for key in keys if key not in found or not isinstance(found[key].content, str)]
     for row in some(majority(target.ledger), gone, {}, target.retry):
-        for held in stored_document(row, target.origin):
+        if held := stored_document(row, target.origin):
             found[row.key] = held
     return target.cleaned(found)
 
