@@ -117,11 +117,6 @@ class Settings(BaseModel):
         """Tell whether somebody chose these settings; else a target's last run has its own."""
         return self._chosen
 
-    def at(self, uri: str) -> Settings:
-        """Return the same settings for the server at this URI."""
-        connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
-        return self.model_copy(update={"connection": connection})
-
     def reading(self, field: str | None) -> Settings:
         """Return the same settings for a run that reads this field, if one is given."""
         source = self.source.model_copy(update={"field": field} if field else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -97,39 +97,31 @@ def opened(
     have made the target, and StateMismatch is raised where the settings differ all the same; else
     `Target.check` is left to the caller. UsageError if no run ever wrote to it.
     """
-    with _opened(settings, name, progress, as_made=as_made) as on:
-        refused = None
+
+    def made(settings: Settings, settings_of: int = 0) -> Opened:
+        models = settings.models(progress.stage)
+        form = form_of(settings, models, as_made=as_made)
+        retry = retry_policy(client, settings.run.retry_for, progress)
+        target = open_target(client, namespace, form, retry)
+        snapshots = SnapshotStore(target, settings.index, index_memory(settings))
+        return Opened(settings, models, target, snapshots, progress, database, settings_of)
+
+    with connected(settings, progress) as (client, database):
+        namespace = Namespace.parse(name, database, "--target")
+        on, refused = made(settings), None
         try:
             on.target.check()
         except StateMismatch as e:
             refused = e
         last = None if refused is None or settings.chosen else on.target.last_run()
         then = None if last is None else _as_recorded(settings, last, on.target.name)
-        if last is None or then is None:
-            if refused is not None and as_made:
-                raise refused
-            yield on
-            return
-    with _opened(then, name, progress, as_made=as_made) as on:
-        if as_made:
-            on.target.check()
-        yield replace(on, settings_of=last["_id"])
-
-
-@contextmanager
-def _opened(
-    settings: Settings, name: str, progress: Progress, *, as_made: bool
-) -> Iterator[Opened]:
-    with connected(settings, progress) as (client, database):
-        models = settings.models(progress.stage)
-        target = open_target(
-            client,
-            Namespace.parse(name, database, "--target"),
-            form_of(settings, models, as_made=as_made),
-            retry_policy(client, settings.run.retry_for, progress),
-        )
-        snapshots = SnapshotStore(target, settings.index, index_memory(settings))
-        yield Opened(settings, models, target, snapshots, progress, database)
+        if last is not None and then is not None:
+            on = made(then, last["_id"])
+            if as_made:
+                on.target.check()
+        elif refused is not None and as_made:
+            raise refused
+        yield on
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:

@@ -113,9 +113,6 @@ class Lines:
     fields: TextFields
     objects: Sequence[dict[str, Any]] = ()
 
-    def __len__(self) -> int:
-        return len(self.numbers)
-
     def contents(self) -> list[Content]:
         """Return the text of each line, or why it has none."""
         values = [_value(line) for line in self.lines]
@@ -199,7 +196,7 @@ class JsonLinesReader:
             raise UsageError(
                 "none of the first {number:,} rows has the field {field!r}. {found} Name one "
                 "with --field.",
-                number=len(page),
+                number=len(page.numbers),
                 field=min(absent),
                 found=text_fields(page.objects),
             )
@@ -284,9 +281,6 @@ class Records:
     header: Sequence[str]
     columns: Sequence[int]
     delimiter: str
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
     def contents(self) -> Iterator[Content]:
         """Yield the text of each record, or why it has none."""

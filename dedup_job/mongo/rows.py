@@ -287,7 +287,11 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     if not decisions.missing:
         return {}
     missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())
-    return {place: raw_bson.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
+    return {
+        place: raw_bson.fields({"void": [*map(id_keys.id_value, keys)]})
+        for place, keys in missing
+        if keys
+    }
 
 
 def without_mark(raw: bytes) -> bytes:
@@ -373,8 +377,3 @@ def original_text(document: Document, fields: TextFields) -> str:
     if not isinstance(text, str):
         raise KeyError(", ".join(fields.dotted))
     return text
-
-
-def ids_of(keys: Sequence[bytes]) -> list[Any]:
-    """Return the ids that keys stand for."""
-    return [id_keys.id_value(key) for key in keys]
