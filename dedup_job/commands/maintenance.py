@@ -318,7 +318,8 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
     """Return the documents as they will be kept, or why one cannot be."""
     contents = [record.dropped and record.dropped.content for record in records]
-    cleaned = iter(on.clean_all([content for content in contents if isinstance(content, str)]))
+    texts = [content for content in contents if isinstance(content, str)]
+    cleaned = iter(on.target.rows.clean_all(texts))
     return [
         _as_kept(on, record, next(cleaned) if isinstance(content, str) else None)
         for record, content in zip(records, contents, strict=True)

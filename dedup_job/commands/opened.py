@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -49,11 +49,6 @@ class Opened:
     progress: Progress
     database: str | None = None
     settings_of: int = 0
-
-    @property
-    def clean_all(self) -> Callable[[Sequence[str]], list[str]]:
-        """Cleans texts as a run does."""
-        return Cleaner(self.settings.cleaning).clean_all
 
 
 def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> TargetForm:

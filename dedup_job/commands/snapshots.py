@@ -258,12 +258,7 @@ class OtherSnapshots(SnapshotStore):
     def __init__(self, source: Source, *store: Any, keeps: bool) -> None:
         """Take the collection, then what `SnapshotStore` takes."""
         super().__init__(*store, keeps=keeps)
-        self._source = source
-
-    @property
-    def name(self) -> str:
-        """The namespace."""
-        return self._source.name
+        self._source, self.name = source, source.name
 
     def mark(self) -> None:
         """Remember the present moment, from which the next run reads."""

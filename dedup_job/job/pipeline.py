@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -200,6 +200,7 @@ class RunProgress:
         if job.refresher is not None:
             with self.watch.timing(Stage.LOAD):
                 self._leaving = job.refresher.plan()
+        self.forgotten = {*self._leaving.values()}  # kept documents that nothing is compared with
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
@@ -207,11 +208,6 @@ class RunProgress:
         done = [line.finished for line in others if line.status == Status.DONE and line.finished]
         counts = sum((line.counts for line in others), Counts())
         job.progress.began(self.written, counts, max(done, default=None))
-
-    @property
-    def forgotten(self) -> Set[bytes]:
-        """The kept documents that nothing is compared with."""
-        return {*self._leaving.values()}
 
     def refresh(self) -> None:
         """Remove the documents for which nothing is decided."""

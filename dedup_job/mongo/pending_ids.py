@@ -69,7 +69,7 @@ class PendingIds:
         retry: RetryPolicy = NO_RETRY,
         decided: Sequence[AnyCollection] = (),
     ) -> None:
-        self.collection = majority(collection)
+        self.collection, self.name = majority(collection), collection.full_name
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
         self.known = 0  # documents passed over since they were decided before
@@ -115,7 +115,7 @@ class PendingIds:
         return UsageError(
             "--follow needs the change stream of {source} on a replica set: {why}. Leave "
             "--follow out and let cron or a timer repeat the run.",
-            source=self.collection.full_name,
+            source=self.name,
             why=self._why_not or Message("this server is none"),
         )
 

@@ -15,7 +15,7 @@ from pymongo import ReplaceOne
 
 from dedup_job.documents import Document, Pair
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.connection import LABELS, AnyCollection
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
@@ -269,31 +269,17 @@ class LabelRow:
     when: datetime = NEVER
 
 
-class LabelStore:
-    """Reads and writes the labels of a target; one row for each pair and name."""
+def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
+    """Return all labels of a target, or those of a name."""
+    query = {} if name is None else {"_id.name": name}
+    found = pages(majority(target.labels), ID_PAGE, query, retry=target.retry)
+    return [row for page in found for one in page for row in _read(one)]
 
-    def __init__(self, target: TargetReader) -> None:
-        self._target = target
-        documents = target.documents
-        self._collection: AnyCollection = documents.database.get_collection(
-            f"{documents.name}{LABELS}", write_concern=documents.write_concern
-        )
 
-    @property
-    def full_name(self) -> str:
-        """The namespace."""
-        return self._collection.full_name
-
-    def rows(self, name: str | None = None) -> list[LabelRow]:
-        """Return all labels, or those of a name."""
-        query = {} if name is None else {"_id.name": name}
-        found = pages(majority(self._collection), ID_PAGE, query, retry=self._target.retry)
-        return [row for page in found for one in page for row in _read(one)]
-
-    def put(self, rows: Sequence[LabelRow]) -> None:
-        """Write labels; each takes the place of a former one of the same pair and name."""
-        for writes in in_turn(map(_replacing, rows)):
-            self._target.retry(partial(self._collection.bulk_write, writes))
+def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
+    """Write labels; each takes the place of a former one of the same pair and name."""
+    for writes in in_turn(map(_replacing, rows)):
+        target.retry(partial(target.labels.bulk_write, writes))
 
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:

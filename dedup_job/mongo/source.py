@@ -82,11 +82,6 @@ class Source(PendingIds):
         self._most = longest_before(settings.max_chars)
         self._page = page
 
-    @property
-    def name(self) -> str:
-        """The namespace."""
-        return self.collection.full_name
-
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""
         try:

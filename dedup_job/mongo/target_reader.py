@@ -21,7 +21,7 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
 from dedup_job.mongo.commits import fits_in_piece
-from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
+from dedup_job.mongo.connection import CHANGED, LABELS, AnyCollection, Client, Namespace
 from dedup_job.mongo.database_settings import SourceSettings
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import shown
@@ -96,25 +96,18 @@ class TargetReader:
             return database.get_collection(name, write_concern=durable, **options)
 
         self.documents, self.ledger = part(""), part(".ledger")
+        self.name = self.documents.full_name
+        self.decided = [self.documents, self.ledger]  # collections that hold the decided ids
         self.runs = part(".runs", codec_options=LENIENT)
         self.state = State(part(".state"))
         self.changes = ChangeStore(part(CHANGED), retry)
+        self.labels = part(LABELS)
         self.source: AnyCollection = client[source.database][source.collection]
         self.origin = Source(self.source, form.source, retry)
         self.form = form
         self.rows = form.kept
         self.stamp = dict(form.stamp)
         self.retry = retry
-
-    @property
-    def name(self) -> str:
-        """The namespace."""
-        return self.documents.full_name
-
-    @property
-    def decided(self) -> list[AnyCollection]:
-        """Collections that hold the decided ids."""
-        return [self.documents, self.ledger]
 
     def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
         """Return target and ledger, each with the filter of what a run wrote there."""
