@@ -306,7 +306,6 @@ def preset_files() -> dict[str, Path]:
 
 
 def _from_environment() -> tuple[dict[str, Any], list[str]]:
-    """Return the values of DEDUP_ variables by dotted name, and what is wrong with others."""
     found: dict[str, Any] = {}
     problems, here = list[str](), Origin.ENVIRONMENT.word
     for variable, value in sorted(os.environ.items()):

@@ -161,7 +161,6 @@ def list_(
 
 
 def _write(pages: Iterable[Sequence[Any]], form: ListFormat, *, texts: bool = False) -> None:
-    """Print documents, or ids alone, page by page, as long as somebody reads."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for number, page in enumerate(page for page in pages if page):
         if form is ListFormat.IDS:

@@ -258,7 +258,6 @@ def _all_dropped(
 
 
 def _gone(record: Record) -> Message | None:
-    """Return why the next run cannot decide a document, None where it can."""
     if record.source is not None or record.stored is None:
         return None
     return Message(
@@ -280,7 +279,6 @@ def _moves(
 
 
 def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
-    """Yield the same with the documents to write; UsageError if one cannot be kept by now."""
     kept: list[Document] = []
     for document in _kept_all(on, [record for _, record in part]):
         if isinstance(document, Message):
@@ -316,7 +314,6 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
-    """Return the documents as they will be kept, or why one cannot be."""
     contents = [record.dropped and record.dropped.content for record in records]
     texts = [content for content in contents if isinstance(content, str)]
     cleaned = iter(on.target.rows.clean_all(texts))

@@ -120,7 +120,6 @@ def opened(
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
-    """Return a run's settings, connection and folder of now; UsageError if they name a file."""
     recorded = run["settings"]
     model = recorded.get("decision", {}).get("model")
     if model is not None:

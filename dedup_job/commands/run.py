@@ -66,7 +66,7 @@ class Watch:
     told: Callable[[Run, bool], None] = lambda *_: None
 
 
-_NOBODY = Watch()
+NOBODY = Watch()
 
 
 Spread = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
@@ -74,7 +74,7 @@ Spread = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]
 
 
 def run_job(
-    settings: Settings, request: Request, watch: Watch = _NOBODY, spread: Spread | None = None
+    settings: Settings, request: Request, watch: Watch = NOBODY, spread: Spread | None = None
 ) -> Run:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress

@@ -204,7 +204,6 @@ class SnapshotStore:
     def _read_what_came_since(
         self, kept: KeptIndex, last: Mapping[str, Any], version: Version
     ) -> None:
-        """Read what runs and people kept since the last file was written."""
         run = last.get("run")
         if last["generation"] == version.generation:
             return
@@ -225,7 +224,6 @@ class SnapshotStore:
             kept.remember_more(target.kept(after=run))  # no index leads there
 
     def _prove(self, kept: KeptIndex) -> None:
-        """Raise SnapshotError unless the target holds these documents, by some drawn ones."""
         if (count := self._target.count(kept.live)) != kept.live:
             raise SnapshotError(
                 Message(

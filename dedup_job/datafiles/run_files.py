@@ -250,7 +250,6 @@ def _known(others: Mapping[str, Any]) -> _Known:
 
 
 def _reasons(decision: Decision) -> Mapping[str, Any]:
-    """Return why a row is not kept, by the names of the ledger of a collection."""
     if isinstance(decision, Duplicate):
         pair = decision.pair
         differences = [one.as_row() for one in pair.differences]

@@ -217,7 +217,6 @@ class RunProgress:
                 self._job.index.forget_keys(self.forgotten)
 
     def _recall(self) -> None:
-        """Compare again with documents that stayed; report those still out of date."""
         if self._job.refresher is not None:
             stayed = self._leaving.keys() - self._left
             self._job.index.recall_keys({self._leaving[key] for key in stayed})

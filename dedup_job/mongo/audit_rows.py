@@ -161,7 +161,6 @@ def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
 
 
 def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
-    """Compare documents again with the nearest; return the keys of duplicates by now."""
     if not on.own_rules:
         return []
     # those of other collections may have changed
@@ -290,7 +289,6 @@ def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
 
 
 def _decide_again(on: Audited, rows: Sequence[_Row]) -> list[str]:
-    """Decide duplicates again by their texts; return a line for each digest of another text."""
     originals = on.originals(_pair(row).of for row in rows)
     wrong, apart, others, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     again, lines = list[tuple[_Row, str]](), list[str]()

@@ -250,7 +250,6 @@ def _piece(
     ends: Callable[[Sequence[Event], Token], bool],
     await_milliseconds: int = _AWAIT_MILLISECONDS,
 ) -> tuple[list[Event], Token]:
-    """Read some events; return them, and the token up to which they are all of them."""
     found, at = list[Event](), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
     options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": await_milliseconds}

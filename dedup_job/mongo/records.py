@@ -303,7 +303,6 @@ def _replacing(row: LabelRow) -> ReplaceOne[Any]:
 
 
 def _read(found: RawDocument) -> Iterator[LabelRow]:
-    """Yield the label of a row, nothing if somebody else wrote it."""
     with suppress(KeyError, TypeError, ValueError, AttributeError):
         values, own = bson.decode(found.raw, raw_bson.LENIENT), raw_bson.value(found.raw, b"_id")
         pair = Pair(id_keys.named_key(own), 0, values["similarity"], ())

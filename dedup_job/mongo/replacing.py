@@ -165,7 +165,6 @@ def ledger_rows(
 
 
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
-    """Return kept documents for the ledger, of the source if unchanged, and rows of only copies."""
     kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
     source = target.origin.documents([*kept])
     now = target.cleaned(source)

@@ -205,7 +205,6 @@ class Target(TargetReader):
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def _explain(self, refused: OperationFailure) -> None:
-        """Raise StateMismatch if a write was refused because a collection was replaced."""
         with suppress(PyMongoError):
             if lines := [*self._exchanged()]:
                 raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused

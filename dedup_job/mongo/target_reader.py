@@ -300,7 +300,6 @@ class TargetReader:
         return texts
 
     def _texts_in_all(self, keys: BytesColumn, own: NDArray[np.bool_]) -> NumberedTexts:
-        """Return the texts of documents of this target, bool (n,), and of other collections."""
         found = self.texts_of(keys.take(own)) if own.any() else NumberedTexts.of({})
         found = found._replace(numbers=np.flatnonzero(own)[found.numbers])
         elsewhere: dict[str, dict[int, bytes]] = {}
