@@ -149,14 +149,12 @@ def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
     return Message("Fields with text: {shares}.", shares=", ".join(shares))
 
 
-def texts_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def texts_in(decoded: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the dotted name and the text of each field that holds one, or an array with some."""
-    for name, value in decoded.items():
-        if isinstance(value, dict):
-            yield from texts_in(value, f"{prefix}{name}.")
-        elif isinstance(value, str) and (prefix or name != "_id"):
-            yield prefix + name, value
+    for name, value in values_in(decoded):
+        if isinstance(value, str) and name != OWN_ID:
+            yield name, value
         elif isinstance(value, list):
             parts = [*_leaves(value)]
             if None not in parts and (texts := [part for part in parts if isinstance(part, str)]):
-                yield prefix + name, "".join(texts)
+                yield name, "".join(texts)

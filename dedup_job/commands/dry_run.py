@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from operator import itemgetter
 
@@ -166,10 +167,7 @@ class SurveyCollector:
 
     def _take(self, document: Document, decision: Decision) -> None:
         rank = xxhash.xxh3_64_intdigest(document.key)
-
-        def decided() -> DecidedDocument:
-            return decided_document(document, decision)
-
+        decided = partial(decided_document, document, decision)
         if isinstance(decision, Kept):
             if decision.nearest is not None:
                 self._refused.add(rank, decision.nearest, decided)

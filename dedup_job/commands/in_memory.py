@@ -89,12 +89,10 @@ def _outcomes(
         return ids[int.from_bytes(key, "big")]
 
     def outcome(key: bytes, decision: Decision, text: str) -> Outcome:
-        name = type(decision).__name__.lower()
-        if isinstance(decision, Kept):
-            return Outcome(id_of(key), name, text)
+        name, reason = type(decision).__name__.lower(), str(getattr(decision, "reason", ""))
         if not isinstance(decision, Duplicate):
-            return Outcome(id_of(key), name, text, reason=str(decision.reason))
-        pair, reason = decision.pair, str(decision.reason)
+            return Outcome(id_of(key), name, text, reason=reason)
+        pair = decision.pair
         measures = pair.similarity, pair.richer, pair.probability
         return Outcome(id_of(key), name, text, id_of(pair.of), reason, *measures)
 

@@ -146,7 +146,7 @@ def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Lab
 
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
-    clean = on.target.rows.clean_all
+    clean = on.target.rows.cleaner.clean_all
     sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
     return [
         pair._replace(texts=(min(one, other), max(one, other)))

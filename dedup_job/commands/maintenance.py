@@ -156,9 +156,9 @@ class Restored:
         row = record.row or {}
         self.documents += 1
         self.id = self.id or shown(record.key)
-        decided = {name: row.get(name) for name in ("decision", "reason", "run")}
-        said = {name: Message(str(decided[name])) for name in ("decision", "reason")}
-        self.decisions[Message("{decision}: {reason} in run {run}", **{**decided, **said})] += 1
+        said = {name: Message(str(row.get(name))) for name in ("decision", "reason")}
+        decided = Message("{decision}: {reason} in run {run}", **said, run=row.get("run"))
+        self.decisions[decided] += 1
         self.changed += record.changed and not requeue
 
 
@@ -316,7 +316,7 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
     contents = [record.dropped and record.dropped.content for record in records]
     texts = [content for content in contents if isinstance(content, str)]
-    cleaned = iter(on.target.rows.clean_all(texts))
+    cleaned = iter(on.target.rows.cleaner.clean_all(texts))
     return [
         _as_kept(on, record, next(cleaned) if isinstance(content, str) else None)
         for record, content in zip(records, contents, strict=True)

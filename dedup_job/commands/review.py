@@ -89,7 +89,7 @@ def open_review(
                 target=on.target.name,
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
-        on.target.retry.progress = None  # it is shown no longer
+        on.target.retry.progress = QUIET  # it is shown no longer
         yield Review(on, name, drawn)
 
 

@@ -24,7 +24,6 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import insert
 from dedup_job.mongo.connection import AnyCollection, operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED, RetryPolicy, is_transient
-from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
@@ -80,11 +79,7 @@ class Bookmark:
 
 
 class NotFollowed(Exception):
-    """The changes cannot be read; why: "" where none can be expected."""
-
-    def __init__(self, why: str = "") -> None:
-        super().__init__(why)
-        self.why = why
+    """The changes cannot be read; it says why, "" where none can be expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +320,9 @@ class ChangeStore:
 
     def all(self) -> set[bytes]:
         """Return all keys."""
-        found: Sequence[RawDocument] = ()
         with self._told():
-            found = look_up(self.collection, {}, {"_id": 1}, self._retry)
-        return {row.key for row in found}
+            return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
+        return set()
 
     def remove(self, keys: Sequence[bytes]) -> None:
         """Remove rows of changes that were dealt with."""

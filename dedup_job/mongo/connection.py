@@ -225,11 +225,12 @@ def retry_policy(
 ) -> RetryPolicy:
     """Return a policy that asks the driver whether there is a server that takes what is wanted."""
     wanted = client.read_preference
-
-    def is_ready() -> bool:
-        return client.topology_description.has_readable_server(wanted)
-
-    return RetryPolicy(seconds, progress, stop, is_ready)
+    return RetryPolicy(
+        seconds,
+        progress,
+        stop,
+        is_ready=lambda: client.topology_description.has_readable_server(wanted),
+    )
 
 
 def operation_time(client: MongoClient[Any]) -> Timestamp | None:

@@ -30,7 +30,7 @@ from pymongo.errors import (
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.runs.run import Progress
+from dedup_job.runs.run import QUIET, Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _MIN_SECONDS = 5.0  # for the last attempt
@@ -159,7 +159,7 @@ class RetryPolicy:
     """
 
     seconds: float = 0.0
-    progress: Progress | None = None
+    progress: Progress = QUIET
     stop: Callable[[], bool] = lambda: False
     is_ready: Callable[[], bool] = lambda: True
     attempt: float = ATTEMPT_SECONDS
@@ -223,8 +223,7 @@ class RetryPolicy:
             raise KeyboardInterrupt
 
     def _tell(self, seconds: float | None) -> None:
-        if self.progress is not None:
-            self.progress.waiting(None if seconds is None else math.floor(seconds))
+        self.progress.waiting(None if seconds is None else math.floor(seconds))
 
 
 NO_RETRY = RetryPolicy()

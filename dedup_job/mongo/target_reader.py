@@ -242,7 +242,7 @@ class TargetReader:
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         """Return the cleaned texts of those documents that have one, by key."""
         texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
-        return dict(zip(texts, self.rows.clean_all([*texts.values()]), strict=True))
+        return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
         """Return kept documents as stored, in this order, with cleaned texts; absent ones not."""

@@ -34,13 +34,6 @@ class Lease:
     holder: Holder | None
     now: datetime
 
-    @property
-    def is_held(self) -> bool:
-        """Tell whether its holder may still write."""
-        if self.holder is None or self.holder.alive is False:
-            return False
-        return self.holder.expires is not None and self.holder.expires >= self.now
-
 
 def open_target(
     client: Client, name: Namespace, form: TargetForm, retry: RetryPolicy = NO_RETRY
@@ -118,8 +111,8 @@ def _run_state(
     lease: Lease, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
 ) -> RunState:
     """Return the state of a run; a row of one at work bears the token of its lease."""
-    status = row["status"] if row else None
-    if lease.is_held:
+    status, held = row["status"] if row else None, lease.holder
+    if held and held.alive is not False and held.expires and held.expires >= lease.now:
         at_work = row is not None and status == Status.RUNNING and row.get("token") == lease.token
         return RunState.RUNNING if at_work else RunState.HELD
     if row is None:
