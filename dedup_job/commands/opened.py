@@ -23,10 +23,11 @@ from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.ranking import Ranking
 from dedup_job.mongo.records import Record, Records
+from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
-from dedup_job.mongo.target_status import open_target
+from dedup_job.mongo.target_status import state_of
 from dedup_job.printing import for_shell
 from dedup_job.runs.run import Progress
 from dedup_job.settings import Settings, expect_settings
@@ -97,7 +98,8 @@ def opened(
         models = settings.models(progress.stage)
         form = form_of(settings, models, as_made=as_made)
         retry = retry_policy(client, settings.run.retry_for, progress)
-        target = open_target(client, namespace, form, retry)
+        source = Namespace.parse(state_of(client, namespace)[1]["source"], None, "source")
+        target = Target(client, namespace, form, source, finish_undo, retry)
         snapshots = SnapshotStore(target, settings.index, index_memory(settings))
         return Opened(settings, models, target, snapshots, progress, database, settings_of)
 

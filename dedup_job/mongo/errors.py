@@ -239,8 +239,7 @@ def translated() -> Iterator[None]:
     except OperationFailure as e:
         raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e
     except ConfigurationError as e:
-        why = _first_line(e)
-        raise UsageError("the connection cannot be set up: {why}", why=why) from e
+        raise UsageError("the connection cannot be set up: {why}", why=_first_line(e)) from e
     except PyMongoError as e:
         said = Message("the database driver failed: {why}", why=_first_line(e))
         raise DedupError(joined([said, _AGAIN], "\n")) from e
@@ -264,11 +263,8 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             again=_AGAIN,
         )
     kind, said = _SAID.get(code, _OTHER)
-    return kind(
-        Message(
-            said, code=code, message=message, right=_lacking(message), how_to_grant=_HOW_TO_GRANT
-        )
-    )
+    values = {"right": _lacking(message), "how_to_grant": _HOW_TO_GRANT}
+    return kind(said, code=code, message=message, **values)
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:

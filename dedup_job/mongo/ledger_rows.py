@@ -20,16 +20,13 @@ from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, number, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, repeated, strings_of
 
 DOCUMENT = "document"  # of a row: what is stored of the document
+_SAME = (Reason.EXACT, Reason.NEAR)
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
 _DECISIONS = [
     raw_bson.fields({"decision": name}) for name in ("duplicate", "skipped", "quarantined")
 ]
 _DECISION_OF = np.array(  # by outcome
-    [0]
-    + [
-        0 if reason in (Reason.EXACT, Reason.NEAR) else 2 if reason in _TO_LOOK_AT else 1
-        for reason in REASONS
-    ]
+    [0, *(0 if one in _SAME else 2 if one in _TO_LOOK_AT else 1 for one in REASONS)]
 )
 _DISTANCES = [raw_bson.fields({"distance": bits}) for bits in range(65)]
 _NO_ORIGINAL = raw_bson.fields({"of": None})
