@@ -314,13 +314,8 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
-    contents = [record.dropped and record.dropped.content for record in records]
-    texts = [content for content in contents if isinstance(content, str)]
-    cleaned = iter(on.target.rows.cleaner.clean_all(texts))
-    return [
-        _as_kept(on, record, next(cleaned) if isinstance(content, str) else None)
-        for record, content in zip(records, contents, strict=True)
-    ]
+    texts = on.target.cleaned({one.key: one.dropped for one in records if one.dropped})
+    return [_as_kept(on, record, texts.get(record.key)) for record in records]
 
 
 def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message:

@@ -144,11 +144,7 @@ def run_job(
 
 
 def _refresher(
-    settings: Settings,
-    models: Models,
-    source: Source,
-    target: TargetReader,
-    progress: Progress,
+    settings: Settings, models: Models, source: Source, target: TargetReader, progress: Progress
 ) -> Refresher | None:
     wanted = settings.source.on_change, settings.source.on_delete
     if not isinstance(target, Target) or wanted == (OnChange.KEEP, OnDelete.KEEP):

@@ -20,13 +20,7 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import (
-    BackgroundWriter,
-    Pace,
-    in_order,
-    load_index,
-    prefetch,
-)
+from dedup_job.job.preparing import BackgroundWriter, Pace, in_order, load_index, prefetch
 from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
 from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts

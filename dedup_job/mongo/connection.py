@@ -226,10 +226,7 @@ def retry_policy(
     """Return a policy that asks the driver whether there is a server that takes what is wanted."""
     wanted = client.read_preference
     return RetryPolicy(
-        seconds,
-        progress,
-        stop,
-        is_ready=lambda: client.topology_description.has_readable_server(wanted),
+        seconds, progress, stop, lambda: client.topology_description.has_readable_server(wanted)
     )
 
 
