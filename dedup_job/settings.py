@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, cast, get_origin
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ByteSize, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from dedup_job.cleaning import CleaningSettings
@@ -43,10 +43,8 @@ _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
 
 
-class RunSettings(BaseModel):
+class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """How a run works; nothing here changes a decision."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     threads: int | None = Field(
         default=None,
@@ -95,10 +93,8 @@ class RunSettings(BaseModel):
         return max(min(self.batch_documents, int(self.max_rate)), 1)
 
 
-class Settings(BaseModel):
+class Settings(BaseModel, frozen=True, extra="forbid"):
     """All settings of a run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     connection: ConnectionSettings = ConnectionSettings()
     source: SourceSettings = SourceSettings()
@@ -390,7 +386,4 @@ def _known_names() -> Iterator[str]:
 
 
 def _part(section: str) -> type[BaseModel]:
-    part = Settings.model_fields[section].annotation
-    assert isinstance(part, type)  # every section is a model
-    assert issubclass(part, BaseModel)
-    return part
+    return cast("type[BaseModel]", Settings.model_fields[section].annotation)

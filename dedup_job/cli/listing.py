@@ -287,8 +287,7 @@ def report(
         progress.stage(Message("writing the page"))
         write_page(survey, html)
     size = html.stat().st_size / 1e6
-    said = Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size)
-    typer.echo(localized(said))
+    console().say(Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size))
 
 
 def write_page(survey: Survey, file: Path) -> None:

@@ -145,16 +145,14 @@ def position(collection: RawDocuments) -> Position:
     client = collection.database.client
     if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
         raise NotFollowed("")
-    token = None
     for _ in range(_TRIES):  # where something happens just then, there is no token of a moment
         with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
             token = stream.resume_token
         if token is not None:
             break
-    if token is None:
+    else:
         raise NotFollowed("")
-    time = operation_time(client)
-    if time is None:
+    if (time := operation_time(client)) is None:
         raise NotFollowed("")
     return Position(dict(token), _uuid_of(collection), time)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bson import Timestamp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
@@ -58,10 +58,8 @@ class _Client(MongoClient[dict[str, Any]]):
         return "MongoClient()"
 
 
-class ConnectionSettings(BaseModel):
+class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
     """Where the database is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     uri: str = Field(default="mongodb://localhost:27017", description="MongoDB connection string")
     uri_file: Path | None = Field(

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,11 +154,8 @@ def shown_progress(*others: Display) -> Iterator[Progress]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield Progress(Log(), *others)
         return
-    bar = Bar()
-    try:
+    with closing(Bar()) as bar:
         yield Progress(bar, *others)
-    finally:
-        bar.close()
 
 
 _UNCOUNTED = "{desc} [{elapsed}]"
