@@ -156,8 +156,7 @@ def check_writable(option: str, file: Path) -> None:
             why=e.strerror,
         ) from e
     if file.is_dir():
-        wrong = Message("{option} {file} is a folder; name a file.", option=option, file=file)
-        raise UsageError(wrong)
+        raise UsageError("{option} {file} is a folder; name a file.", option=option, file=file)
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UsageError(
             "{option} {file}: {folder} is not a folder that can be written to.",

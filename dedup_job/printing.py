@@ -47,6 +47,13 @@ def as_json(value: Any) -> str:
     return escaped_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
+def listed(value: Any) -> str:
+    """Return a value of a setting as a table shows it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value)
+
+
 def id_as_json(shown: str) -> Any:
     """Return an `_id` as it is shown, see `mongo/id_keys.py`, as its value in JSON."""
     if _OBJECT_ID.fullmatch(shown):

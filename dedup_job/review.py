@@ -193,15 +193,6 @@ class Ticket:
         """The address of the page; browsers send nobody what stands behind the #."""
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """Host headers of requests that are meant for this page."""
-        return tuple(f"{name}:{self.port}" for name in _NAMES)
-
-    def is_token(self, given: str) -> bool:
-        """Tell whether this is the token, in a time that says nothing of where it differs."""
-        return secrets.compare_digest(given.encode(), self.token.encode())
-
 
 class Admission:
     """Passes on the requests that hold the ticket, and refuses all others."""
@@ -227,10 +218,13 @@ class Admission:
     def _is_welcome(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
         hosts, tokens = headers.getlist("host"), headers.getlist(TOKEN_HEADER)
-        if len(hosts) != 1 or hosts[0] not in self._ticket.hosts:
+        if hosts not in ([f"{name}:{self._ticket.port}"] for name in _NAMES):
             return False  # a name that someone let point to this machine
         # the same for everyone: the empty page, which then asks with the token. A browser adds no
         # header of ours to an address that is opened, nor to what a page links to
         path: str = scope["path"]
         open_to_all = scope["method"] == "GET" and (path == "/" or path.startswith("/static/"))
-        return open_to_all or (len(tokens) == 1 and self._ticket.is_token(tokens[0]))
+        if open_to_all or len(tokens) != 1:
+            return open_to_all
+        # in a time that says nothing of where it differs
+        return secrets.compare_digest(tokens[0].encode(), self._ticket.token.encode())

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, cast, get_origin
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ByteSize, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from dedup_job.cleaning import CleaningSettings
@@ -30,6 +30,7 @@ from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
 from dedup_job.mongo.uri import redacted
+from dedup_job.printing import listed
 from dedup_job.settings_input import check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
@@ -42,10 +43,8 @@ _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
 
 
-class RunSettings(BaseModel):
+class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """How a run works; nothing here changes a decision."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     threads: int | None = Field(
         default=None,
@@ -94,10 +93,8 @@ class RunSettings(BaseModel):
         return max(min(self.batch_documents, int(self.max_rate)), 1)
 
 
-class Settings(BaseModel):
+class Settings(BaseModel, frozen=True, extra="forbid"):
     """All settings of a run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     connection: ConnectionSettings = ConnectionSettings()
     source: SourceSettings = SourceSettings()
@@ -115,11 +112,6 @@ class Settings(BaseModel):
     def chosen(self) -> bool:
         """Tell whether somebody chose these settings; else a target's last run has its own."""
         return self._chosen
-
-    def at(self, uri: str) -> Settings:
-        """Return the same settings for the server at this URI."""
-        connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
-        return self.model_copy(update={"connection": connection})
 
     def reading(self, field: str | None) -> Settings:
         """Return the same settings for a run that reads this field, if one is given."""
@@ -185,7 +177,7 @@ class Loaded:
             for name, field in type(part).model_fields.items():
                 dotted = f"{section}.{name}"
                 value = getattr(part, name)
-                shown = redacted(value) if dotted == "connection.uri" else _shown(value)
+                shown = redacted(value) if dotted == "connection.uri" else listed(value)
                 origin = self.origins.get(dotted, Origin.DEFAULT)
                 yield dotted, shown, str(origin), field.description or ""
 
@@ -310,7 +302,6 @@ def preset_files() -> dict[str, Path]:
 
 
 def _from_environment() -> tuple[dict[str, Any], list[str]]:
-    """Return the values of DEDUP_ variables by dotted name, and what is wrong with others."""
     found: dict[str, Any] = {}
     problems, here = list[str](), Origin.ENVIRONMENT.word
     for variable, value in sorted(os.environ.items()):
@@ -395,15 +386,4 @@ def _known_names() -> Iterator[str]:
 
 
 def _part(section: str) -> type[BaseModel]:
-    part = Settings.model_fields[section].annotation
-    assert isinstance(part, type)  # every section is a model
-    assert issubclass(part, BaseModel)
-    return part
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "-"
-    return str(value)
+    return cast("type[BaseModel]", Settings.model_fields[section].annotation)

@@ -131,6 +131,15 @@ def _written(part: str | float) -> str:
     return str(int(part) if whole else part)
 
 
+def values_in(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted name and the value of each field, through objects."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from values_in(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
 def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
     """Say in which fields documents hold text, and in what share of them."""
     texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))
@@ -140,14 +149,12 @@ def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
     return Message("Fields with text: {shares}.", shares=", ".join(shares))
 
 
-def texts_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def texts_in(decoded: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the dotted name and the text of each field that holds one, or an array with some."""
-    for name, value in decoded.items():
-        if isinstance(value, dict):
-            yield from texts_in(value, f"{prefix}{name}.")
-        elif isinstance(value, str) and (prefix or name != "_id"):
-            yield prefix + name, value
+    for name, value in values_in(decoded):
+        if isinstance(value, str) and name != OWN_ID:
+            yield name, value
         elif isinstance(value, list):
             parts = [*_leaves(value)]
             if None not in parts and (texts := [part for part in parts if isinstance(part, str)]):
-                yield prefix + name, "".join(texts)
+                yield name, "".join(texts)

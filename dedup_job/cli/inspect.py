@@ -175,11 +175,9 @@ def _pair(found: Inspected, view: PairView, console: Output) -> Iterator[Block]:
 
 
 def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
-    decision, bits = (
-        settings.decision,
-        {"distance": view.distance, "limit": settings.index.distance},
-    )
-    distance = Message("{distance} of 64 bits, candidates up to {limit}", **bits)
+    decision, limit = settings.decision, settings.index.distance
+    about = {"distance": view.distance, "limit": limit}
+    distance = Message("{distance} of 64 bits, candidates up to {limit}", **about)
     if view.distance is None:
         distance = Message("none, a short text has no simhash")
     alike: str = Message("not compared (decision.judge = none)")

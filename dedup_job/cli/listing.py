@@ -161,7 +161,6 @@ def list_(
 
 
 def _write(pages: Iterable[Sequence[Any]], form: ListFormat, *, texts: bool = False) -> None:
-    """Print documents, or ids alone, page by page, as long as somebody reads."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for number, page in enumerate(page for page in pages if page):
         if form is ListFormat.IDS:
@@ -288,8 +287,7 @@ def report(
         progress.stage(Message("writing the page"))
         write_page(survey, html)
     size = html.stat().st_size / 1e6
-    said = Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size)
-    typer.echo(localized(said))
+    console().say(Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size))
 
 
 def write_page(survey: Survey, file: Path) -> None:

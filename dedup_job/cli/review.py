@@ -113,8 +113,7 @@ def _export(settings: Settings, target: str, file: Path) -> None:
         typer.echo("".join(lines), nl=False)
         return
     save(file, "".join(lines), Message("the labels"))
-    said = Message("{number:,} labels: {file}", number=len(lines), file=file)
-    typer.echo(localized(said))
+    console().say(Message("{number:,} labels: {file}", number=len(lines), file=file))
 
 
 def _import(settings: Settings, target: str, text: str, name: str) -> None:
@@ -161,9 +160,7 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
             to = html.escape(address)
             file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
             if not _opened_in_browser(file.as_uri()):
-                typer.echo(
-                    localized(Message("No browser was found here: open the address in one."))
-                )
+                console().say(Message("No browser was found here: open the address in one."))
 
         yield ready
 

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -41,7 +41,7 @@ _CHILD = "from dedup_job.cluster.client import main; main()"  # as __main__ it c
 def spread(address: str, settings: Settings, job: Job) -> Iterator[Job]:
     """Yield the job with its pages prepared at HOST:PORT, here (auto) or by N workers (local:N)."""
     job.progress.stage(Message("starting processes on the cluster {address}", address=address))
-    with ClusterPreprocessor(address, settings) as preprocessor:
+    with closing(ClusterPreprocessor(address, settings)) as preprocessor:
         yield replace(job, preparing=preprocessor, threads=_AHEAD * preprocessor.cores)
 
 
@@ -71,12 +71,6 @@ class ClusterPreprocessor:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> ClusterPreprocessor:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch that a page becomes. Raises DatabaseUnreachable if that cannot be."""

@@ -59,7 +59,7 @@ def run_demo(
         run = command_line("run", "--db", _DATABASE, "--source", _SOURCE, "--target", _TARGET)
         tell(f"{run}\n")
         request = Request(f"{_DATABASE}.{_SOURCE}", f"{_DATABASE}.{_TARGET}")
-        report = run_job(load().settings.at(uri), request, watch)
+        report = run_job(load({"connection.uri": uri}).settings, request, watch)
         decided = _decided(client[_DATABASE])
     lost = sum(len(decided.get(each["_id"], ())) != 1 for each in corpus)
     return Demonstration(report, score(corpus, decided), lost)

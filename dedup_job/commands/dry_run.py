@@ -3,99 +3,77 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from operator import itemgetter
 
 import numpy as np
 import xxhash
 
-from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Decisions, Documents, KeptPage, NumberedTexts
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.job import protocols
 from dedup_job.mongo.id_keys import are_own, place_of, shown
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.run import Checkpoint, Run, Scope
 from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, Drawn, Survey
 
 
-class DryTarget(protocols.Target):
+class DryTarget(TargetReader, protocols.Target):
     """Reads the target; what would be there is read from the source."""
 
-    def __init__(
-        self,
-        reader: TargetReader,
-        source: Source,
-        cleaner: Cleaner,
-        collector: SurveyCollector | None,
-    ) -> None:
-        self._reader, self._source = reader, source
-        self._cleaner, self._collector = cleaner, collector
+    collector: SurveyCollector | None = None
 
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Check the target; keep nobody away."""
-        self._reader.check()
+        self.check()
         yield
 
     def begin(
         self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, Sequence[Run]]:
         """Begin at nothing."""
-        return super().begin(scope, record)[0], self._reader.run_lines()
-
-    def kept(self) -> Iterator[KeptPage]:
-        """Yield the target's documents."""
-        return self._reader.kept()
+        return super().begin(scope, record)[0], self.run_lines()
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""
-        texts = self._reader.texts_of(keys)
+        texts = super().texts_of(keys)
         missing = np.setdiff1d(np.flatnonzero(are_own(keys)), texts.numbers)
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
-        found = self._source.texts([*row_of])
-        clean = zip(found, self._cleaner.clean_all([*found.values()]), strict=True)
-        return texts.joined(NumberedTexts.of({row_of[key]: text for key, text in clean}))
+        found = self.cleaned(self.origin.documents([*row_of]))
+        return texts.joined(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
         """Return ranks of kept documents; of what would be there from the source."""
-        ranks, asked = self._reader.ranks_of(keys), keys.list()
+        ranks, asked = super().ranks_of(keys), keys.list()
         missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
-        ranking = self._reader.form.ranking
+        ranking = self.form.ranking
         if ranking is None or not missing:
             return ranks
-        found = self._source.documents(missing)
+        found = self.origin.documents(missing)
         texts = self.texts([*found])
         documents = Documents.of(found[key].with_content(text) for key, text in texts.items())
         more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
         return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
-    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
-        """Return texts of near duplicates as the target knows them."""
-        return self._reader.near_of(groups, most)
-
-    def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the same by key; those that are gone are left out."""
-        return self.texts_of(strings_of(keys)).by_key(keys)
-
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write nothing; let a collector see the decisions."""
-        if self._collector is not None:
-            self._collector.see(batch, decisions)
+        if self.collector is not None:
+            self.collector.see(batch, decisions)
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
-        if self._collector is not None:
-            self._collector.finish(report, self.texts)
+        if self.collector is not None:
+            self.collector.finish(report, self.texts)
 
 
 _MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end
@@ -189,10 +167,7 @@ class SurveyCollector:
 
     def _take(self, document: Document, decision: Decision) -> None:
         rank = xxhash.xxh3_64_intdigest(document.key)
-
-        def decided() -> DecidedDocument:
-            return decided_document(document, decision)
-
+        decided = partial(decided_document, document, decision)
         if isinstance(decision, Kept):
             if decision.nearest is not None:
                 self._refused.add(rank, decision.nearest, decided)

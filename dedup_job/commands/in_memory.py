@@ -14,7 +14,7 @@ import numpy as np
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.run import Watch, versions
+from dedup_job.commands.run import NOBODY, Watch, versions
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
 from dedup_job.datafiles.run_files import FileSource, FileTarget, reading
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, by_key
@@ -89,12 +89,10 @@ def _outcomes(
         return ids[int.from_bytes(key, "big")]
 
     def outcome(key: bytes, decision: Decision, text: str) -> Outcome:
-        name = type(decision).__name__.lower()
-        if isinstance(decision, Kept):
-            return Outcome(id_of(key), name, text)
+        name, reason = type(decision).__name__.lower(), str(getattr(decision, "reason", ""))
         if not isinstance(decision, Duplicate):
-            return Outcome(id_of(key), name, text, reason=str(decision.reason))
-        pair, reason = decision.pair, str(decision.reason)
+            return Outcome(id_of(key), name, text, reason=reason)
+        pair = decision.pair
         measures = pair.similarity, pair.richer, pair.probability
         return Outcome(id_of(key), name, text, id_of(pair.of), reason, *measures)
 
@@ -133,9 +131,6 @@ def _pair(number: int, item: Any) -> tuple[Any, str | None]:
     )
 
 
-_NOBODY = Watch()
-
-
 @dataclass(frozen=True, slots=True)
 class Files:
     """What is read and written. ledger: for a line about each row that is not kept, or None."""
@@ -145,7 +140,7 @@ class Files:
     ledger: Path | None = None
 
 
-def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -> Run:
+def deduplicate_file(settings: Settings, files: Files, watch: Watch = NOBODY) -> Run:
     """Write the rows of a file that are kept to another one; decide as a run does, in their order.
 
     A stop that is asked for ends it, and nothing is written. Raises UsageError where a file is not

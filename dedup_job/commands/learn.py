@@ -20,7 +20,6 @@ from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
 from dedup_job.judgment.model import Labels, Learnt, learn
 from dedup_job.messages import Message, counted, joined
-from dedup_job.mongo.records import LabelStore
 from dedup_job.native.texts import BREAK
 from dedup_job.printing import command_line
 from dedup_job.runs.run import QUIET, Progress
@@ -101,7 +100,7 @@ def learn_target(
         given += read_lines(text.split("\n"), partial(_said_of, file=name), _WRONG, name)
     with opened(settings, target, progress) as on:
         progress.stage(Message("reading the labels"))
-        stored = map(_said_of, label_lines(on, LabelStore(on.target).rows(), BREAK))
+        stored = map(_said_of, label_lines(on, BREAK))
         return _lesson(on, [*stored, *given])
 
 
@@ -147,7 +146,8 @@ def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Lab
 
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
-    sides = [on.clean_all([pair.texts[side] for pair in said]) for side in (0, 1)]
+    clean = on.target.rows.cleaner.clean_all
+    sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
     return [
         pair._replace(texts=(min(one, other), max(one, other)))
         for pair, one, other in zip(said, *sides, strict=True)

@@ -24,7 +24,6 @@ from dedup_job.job.preparing import read_index
 from dedup_job.messages import Message, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.audit import Checker
-from dedup_job.mongo.audit_rows import Audited
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
 from dedup_job.mongo.ledger_removals import (
@@ -123,13 +122,14 @@ def check_target(
         checks.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage(Message("loading the dictionary"))
         began, tally = time.perf_counter(), Tally(shown)
-        audited = Audited(
+        checker = Checker(
             on.target,
             on.models.fingerprinter.fingerprint,
             PairRecheck(on.settings.decision, on.settings.index, on.models),
             tally,
+            on.progress,
         )
-        generation = Checker(audited, on.target, on.progress).check(sample)
+        generation = checker.check(sample)
         seconds = time.perf_counter() - began
         return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
 
@@ -156,9 +156,9 @@ class Restored:
         row = record.row or {}
         self.documents += 1
         self.id = self.id or shown(record.key)
-        decided = {name: row.get(name) for name in ("decision", "reason", "run")}
-        said = {name: Message(str(decided[name])) for name in ("decision", "reason")}
-        self.decisions[Message("{decision}: {reason} in run {run}", **{**decided, **said})] += 1
+        said = {name: Message(str(row.get(name))) for name in ("decision", "reason")}
+        decided = Message("{decision}: {reason} in run {run}", **said, run=row.get("run"))
+        self.decisions[decided] += 1
         self.changed += record.changed and not requeue
 
 
@@ -258,7 +258,6 @@ def _all_dropped(
 
 
 def _gone(record: Record) -> Message | None:
-    """Return why the next run cannot decide a document, None where it can."""
     if record.source is not None or record.stored is None:
         return None
     return Message(
@@ -280,7 +279,6 @@ def _moves(
 
 
 def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
-    """Yield the same with the documents to write; UsageError if one cannot be kept by now."""
     kept: list[Document] = []
     for document in _kept_all(on, [record for _, record in part]):
         if isinstance(document, Message):
@@ -316,13 +314,8 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
-    """Return the documents as they will be kept, or why one cannot be."""
-    contents = [record.dropped and record.dropped.content for record in records]
-    cleaned = iter(on.clean_all([content for content in contents if isinstance(content, str)]))
-    return [
-        _as_kept(on, record, next(cleaned) if isinstance(content, str) else None)
-        for record, content in zip(records, contents, strict=True)
-    ]
+    texts = on.target.cleaned({one.key: one.dropped for one in records if one.dropped})
+    return [_as_kept(on, record, texts.get(record.key)) for record in records]
 
 
 def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message:

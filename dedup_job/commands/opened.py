@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,9 +23,11 @@ from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.ranking import Ranking
 from dedup_job.mongo.records import Record, Records
+from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
+from dedup_job.mongo.target_status import state_of
 from dedup_job.printing import for_shell
 from dedup_job.runs.run import Progress
 from dedup_job.settings import Settings, expect_settings
@@ -49,11 +51,6 @@ class Opened:
     database: str | None = None
     settings_of: int = 0
 
-    @property
-    def clean_all(self) -> Callable[[Sequence[str]], list[str]]:
-        """Cleans texts as a run does."""
-        return Cleaner(self.settings.cleaning).clean_all
-
 
 def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
@@ -72,7 +69,8 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
 def preparation(settings: Settings, models: Models, form: TargetForm) -> Preparation:
     """Return the preparation of the source's pages."""
     clean, most = Cleaner(settings.cleaning), settings.source.max_chars
-    return Preparation(clean, models.fingerprinter, form.kept.fits, most, form.ranks)
+    ranks = None if form.ranking is None else form.ranking.ranks
+    return Preparation(clean, models.fingerprinter, form.kept.fits, most, ranks)
 
 
 @contextmanager
@@ -95,45 +93,35 @@ def opened(
     have made the target, and StateMismatch is raised where the settings differ all the same; else
     `Target.check` is left to the caller. UsageError if no run ever wrote to it.
     """
-    with _opened(settings, name, progress, as_made=as_made) as on:
-        refused = None
+
+    def made(settings: Settings, settings_of: int = 0) -> Opened:
+        models = settings.models(progress.stage)
+        form = form_of(settings, models, as_made=as_made)
+        retry = retry_policy(client, settings.run.retry_for, progress)
+        source = Namespace.parse(state_of(client, namespace)[1]["source"], None, "source")
+        target = Target(client, namespace, form, source, finish_undo, retry)
+        snapshots = SnapshotStore(target, settings.index, index_memory(settings))
+        return Opened(settings, models, target, snapshots, progress, database, settings_of)
+
+    with connected(settings, progress) as (client, database):
+        namespace = Namespace.parse(name, database, "--target")
+        on, refused = made(settings), None
         try:
             on.target.check()
         except StateMismatch as e:
             refused = e
         last = None if refused is None or settings.chosen else on.target.last_run()
         then = None if last is None else _as_recorded(settings, last, on.target.name)
-        if last is None or then is None:
-            if refused is not None and as_made:
-                raise refused
-            yield on
-            return
-    with _opened(then, name, progress, as_made=as_made) as on:
-        if as_made:
-            on.target.check()
-        yield replace(on, settings_of=last["_id"])
-
-
-@contextmanager
-def _opened(
-    settings: Settings, name: str, progress: Progress, *, as_made: bool
-) -> Iterator[Opened]:
-    from dedup_job.mongo.target_status import open_target  # here: a run has its own
-
-    with connected(settings, progress) as (client, database):
-        models = settings.models(progress.stage)
-        target = open_target(
-            client,
-            Namespace.parse(name, database, "--target"),
-            form_of(settings, models, as_made=as_made),
-            retry_policy(client, settings.run.retry_for, progress),
-        )
-        snapshots = SnapshotStore(target, settings.index, index_memory(settings))
-        yield Opened(settings, models, target, snapshots, progress, database)
+        if last is not None and then is not None:
+            on = made(then, last["_id"])
+            if as_made:
+                on.target.check()
+        elif refused is not None and as_made:
+            raise refused
+        yield on
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
-    """Return a run's settings, connection and folder of now; UsageError if they name a file."""
     recorded = run["settings"]
     model = recorded.get("decision", {}).get("model")
     if model is not None:

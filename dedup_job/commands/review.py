@@ -23,15 +23,9 @@ from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.id_keys import (
-    MALFORMED,
-    parsed,
-    shown,
-    shown_value,
-    unmistakable,
-)
+from dedup_job.mongo.id_keys import MALFORMED, parsed, shown_value
 from dedup_job.mongo.reading import in_turn
-from dedup_job.mongo.records import LabelRow, LabelStore, PairReader, texts_of_dropped
+from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.texts import BREAK
@@ -95,7 +89,7 @@ def open_review(
                 target=on.target.name,
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
-        on.target.retry.progress = None  # it is shown no longer
+        on.target.retry.progress = QUIET  # it is shown no longer
         yield Review(on, name, drawn)
 
 
@@ -103,8 +97,8 @@ class Review:
     """A sample of pairs under review by one person, for several threads; stored_in: a namespace."""
 
     def __init__(self, on: Opened, name: str, drawn: Sequence[DecidedDocument]) -> None:
-        self._on, self._labels = on, LabelStore(on.target)
-        self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, name
+        self._on, self.target, self.name = on, on.target.name, name
+        self.stored_in = on.target.labels.full_name
         self._reader = PairReader(on.target)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
@@ -115,7 +109,7 @@ class Review:
     def refresh(self) -> None:
         """Read this person's labels again: they may come from another process as well."""
         with translated(), self._storing:
-            rows = sorted(self._labels.rows(self.name), key=lambda row: row.when)
+            rows = sorted(label_rows(self._on.target, self.name), key=lambda row: row.when)
             self._said = {_key(row.document): row for row in rows}
 
     def next_open(self, after: str | None = None) -> str | None:
@@ -133,7 +127,7 @@ class Review:
         """Return a pair with its texts; UsageError where it is not of this review."""
         said, drawn = self._said.get(key), self._known(key)
         with translated():
-            pair = replace(self._read(drawn), written=unmistakable(drawn.key))
+            pair = self._read(drawn)
         number = self._keys.index(key) + 1 if key in self._drawn else 0
         return AskedPair(key, number, pair, said.label if said else None)
 
@@ -141,7 +135,7 @@ class Review:
         """Store what the person says of a pair, in place of what they said before."""
         with translated(), self._storing:
             row = LabelRow(self._known(key), self.name, label, datetime.now(UTC))
-            self._labels.put([row])
+            put_labels(self._on.target, [row])
             self._said = {**{k: v for k, v in self._said.items() if k != key}, key: row}
 
     def progress(self) -> ReviewProgress:
@@ -161,19 +155,12 @@ class Review:
         found = self._reader.read([drawn]).get(drawn.key)
         if found is not None and found.pair.of == drawn.pair.of:
             return found
-        texts, of = self._on.target.texts([*drawn.keys]), drawn.pair.of
-        text = texts.get(drawn.key)
+        texts = self._on.target.texts([*drawn.keys])
+        text, other = texts.get(drawn.key), texts.get(drawn.pair.of)
         if text is None:
-            dropped = texts_of_dropped(self._on.target, [drawn.key])
-            text = dropped.get(drawn.key)
-        return replace(
-            drawn,
-            id=shown(drawn.key),
-            of=shown(of),
-            against=id_keys.place_of(of),
-            text=text,
-            other=texts.get(of),
-        )
+            text = texts_of_dropped(self._on.target, [drawn.key]).get(drawn.key)
+        said = drawn.key, drawn.decision, drawn.reason, drawn.pair
+        return self._reader.named(*said, text=text, other=other)
 
     def _known(self, key: str) -> DecidedDocument:
         if key in self._drawn:
@@ -190,7 +177,7 @@ def _key(pair: DecidedDocument) -> str:
 def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
     """Yield the labels of a target, of all names, as lines of JSON."""
     with opened(settings, target, progress) as on:
-        for line in label_lines(on, LabelStore(on.target).rows()):
+        for line in label_lines(on):
             yield json.dumps(line, ensure_ascii=False)
 
 
@@ -208,23 +195,20 @@ def import_labels(
     """
     with opened(settings, target, progress) as on:
         check_target_lasts(on.target.documents)
-        store = LabelStore(on.target)
-        latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
+        latest = {(*row.document.keys, row.name): row.when for row in label_rows(on.target)}
         fresh: dict[Any, LabelRow] = {}
         for row in read_lines(lines, lambda line, _: _Line(**line).row(name), _WRONG):
             own = (*row.document.keys, row.name)
             if own not in latest or latest[own] < row.when:
                 latest[own], fresh[own] = row.when, row
-        store.put(_as_decided(on.target, [*fresh.values()]))
+        put_labels(on.target, _as_decided(on.target, [*fresh.values()]))
         return len(fresh)
 
 
-def label_lines(
-    on: Opened, rows: Sequence[LabelRow], between: str = "\n"
-) -> Iterator[dict[str, Any]]:
-    """Yield labels with the texts that they are about; between: the parts of a text."""
+def label_lines(on: Opened, between: str = "\n") -> Iterator[dict[str, Any]]:
+    """Yield all labels with the texts that they are about; between: the parts of a text."""
     numbers = count(1)
-    for part in in_turn(rows):
+    for part in in_turn(label_rows(on.target)):
         texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
         for row in part:
             document = row.document

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory, preparing_threads
 from dedup_job.commands.dry_run import DryTarget, SurveyCollector
 from dedup_job.commands.opened import connected, form_of, preparation
@@ -22,8 +21,10 @@ from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
+from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.refreshing import Refresher
+from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
@@ -65,7 +66,7 @@ class Watch:
     told: Callable[[Run, bool], None] = lambda *_: None
 
 
-_NOBODY = Watch()
+NOBODY = Watch()
 
 
 Spread = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
@@ -73,7 +74,7 @@ Spread = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]
 
 
 def run_job(
-    settings: Settings, request: Request, watch: Watch = _NOBODY, spread: Spread | None = None
+    settings: Settings, request: Request, watch: Watch = NOBODY, spread: Spread | None = None
 ) -> Run:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
@@ -94,86 +95,66 @@ def run_job(
         retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
         models = settings.models(progress.stage)
         places = client, names[1], form_of(settings, models), names[0]
-        writer = None
-        if not request.dry_run:
-            writer = Target(*places, _finish_undo, retry)
-            writer.undo_days = settings.run.undo_days
-        reader = writer or TargetReader(*places, retry)
+        target: Target | DryTarget
+        if request.dry_run:
+            target = DryTarget(*places, retry)
+            target.collector = watch.collector
+        else:
+            target = Target(*places, finish_undo, retry)
+            target.undo_days = settings.run.undo_days
         page = PageSize(settings.run.page_documents)
-        source = Source(reader.source, settings.source, retry, reader.decided, page)
-        retry(lambda: _check(client, names, others, source, reader, request))
+        source = Source(target.source, settings.source, retry, target.decided, page)
+        retry(lambda: _check(client, names, others, source, target, request))
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
-        documents = _kept_at_most(request.limit, source, reader)
-        memory = index_memory(settings, documents)
-        if watch.agree and writer and retry(writer.state.read) is None:
-            watch.agree(source.name, writer.name)
+        memory = index_memory(settings, _kept_at_most(request.limit, source, target))
+        if watch.agree and not request.dry_run and retry(target.state.read) is None:
+            watch.agree(source.name, target.name)
         progress.stage(Message("loading the dictionary"))
         _ = models.fingerprinter
-        job = _job(settings, request, watch, source, reader, writer, models, client, memory, others)
+        kept_in = target, settings.index, memory / (1 + len(others))
+        keeps = not request.dry_run
+        read = (target.other(str(name), page) for name in others)
+        index = KeptIndex(settings.index)
+        threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
+        recorded = settings.recorded()
+        job = pipeline.Job(
+            about=About(source.name, target.name, recorded, versions(client), request.dry_run),
+            scope=Scope(settings.source.query, request.limit),
+            source=source,
+            target=target,
+            preparing=preparation(settings, models, target.form),
+            index=index,
+            decider=GreedyDeduplicator(
+                index, settings.decision, target.texts_of, models.judge, target, threads
+            ),
+            abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
+            snapshots=SnapshotStore(*kept_in, keeps=keeps),
+            others=[OtherSnapshots(one, *kept_in, keeps=keeps) for one in read],
+            threads=threads,
+            max_rate=settings.run.max_rate,
+            progress=progress,
+            stop=watch.stop,
+            refresher=_refresher(settings, models, source, target, progress),
+            follow=pipeline.Follow(_REPORT_SECONDS, watch.told) if request.follow else None,
+        )
         watch.begun()
         with nullcontext(job) if spread is None else spread(settings, job) as ready:
             return pipeline.run(ready)
 
 
-def _finish_undo(target: Target) -> None:
-    from dedup_job.mongo.rollback import finish_undo  # here: few runs need it
+def _refresher(
+    settings: Settings, models: Models, source: Source, target: TargetReader, progress: Progress
+) -> Refresher | None:
+    wanted = settings.source.on_change, settings.source.on_delete
+    if not isinstance(target, Target) or wanted == (OnChange.KEEP, OnDelete.KEEP):
+        return None
+    recheck = PairRecheck(settings.decision, settings.index, models)
 
-    finish_undo(target)
+    def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
+        return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
-
-def _job(
-    settings: Settings,
-    request: Request,
-    watch: Watch,
-    source: Source,
-    reader: TargetReader,
-    writer: Target | None,
-    models: Models,
-    client: Client,
-    memory: float,
-    others: Sequence[Namespace],
-) -> pipeline.Job:
-    memory /= 1 + len(others)
-    cleaner = Cleaner(settings.cleaning)
-    target = writer or DryTarget(reader, source, cleaner, watch.collector)
-    kept_in, keeps = (reader, settings.index, memory), writer is not None
-    page = PageSize(settings.run.page_documents)
-    read = (reader.other(str(name), page) for name in others)
-    against = [OtherSnapshots(one, *kept_in, keeps=keeps) for one in read]
-    refresher = None
-    if writer is not None and settings.source.refreshes:
-        recheck = PairRecheck(settings.decision, settings.index, models)
-
-        def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
-            return [not isinstance(one, str) for one in recheck.decide(texts, others)]
-
-        own = settings.source
-        wanted = own.on_change, own.on_delete, settings.abort_if.leaving
-        refresher = Refresher(writer, source, *wanted, alike, watch.progress)
-    limits = settings.abort_if
-    index, recorded = KeptIndex(settings.index), settings.recorded()
-    threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
-    return pipeline.Job(
-        about=About(source.name, reader.name, recorded, versions(client), request.dry_run),
-        scope=Scope(settings.source.query, request.limit),
-        source=source,
-        target=target,
-        preparing=preparation(settings, models, reader.form),
-        index=index,
-        decider=GreedyDeduplicator(
-            index, settings.decision, target.texts_of, models.judge, target, threads
-        ),
-        abort_if=AbortConditions(limits, reader.usual_without_text(), watch.warn),
-        snapshots=SnapshotStore(*kept_in, keeps=keeps),
-        others=against,
-        threads=threads,
-        max_rate=settings.run.max_rate,
-        progress=watch.progress,
-        stop=watch.stop,
-        refresher=refresher,
-        follow=pipeline.Follow(_REPORT_SECONDS, watch.told) if request.follow else None,
-    )
+    return Refresher(target, source, *wanted, settings.abort_if.leaving, alike, progress)
 
 
 def _check(

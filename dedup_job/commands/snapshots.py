@@ -7,6 +7,7 @@ import logging
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,6 @@ class SnapshotStore:
     def _read_what_came_since(
         self, kept: KeptIndex, last: Mapping[str, Any], version: Version
     ) -> None:
-        """Read what runs and people kept since the last file was written."""
         run = last.get("run")
         if last["generation"] == version.generation:
             return
@@ -224,7 +224,6 @@ class SnapshotStore:
             kept.remember_more(target.kept(after=run))  # no index leads there
 
     def _prove(self, kept: KeptIndex) -> None:
-        """Raise SnapshotError unless the target holds these documents, by some drawn ones."""
         if (count := self._target.count(kept.live)) != kept.live:
             raise SnapshotError(
                 Message(
@@ -257,12 +256,7 @@ class OtherSnapshots(SnapshotStore):
     def __init__(self, source: Source, *store: Any, keeps: bool) -> None:
         """Take the collection, then what `SnapshotStore` takes."""
         super().__init__(*store, keeps=keeps)
-        self._source = source
-
-    @property
-    def name(self) -> str:
-        """The namespace."""
-        return self._source.name
+        self._source, self.name = source, source.name
 
     def mark(self) -> None:
         """Remember the present moment, from which the next run reads."""
@@ -294,23 +288,17 @@ class OtherSnapshots(SnapshotStore):
             part.add(documents.keys.take(documents.rows), batch.fingerprints)
             self.relieve(part)
 
-    @property
-    def _generation(self) -> int:
-        at = self._source.marked
-        return 0 if at is None else at.time << 32 | at.inc
-
     def _version(self) -> Version | None:
         version = super()._version()
         if version is None:
             return None
-        name = int(digests_of(strings_of([self.name.encode()]))[0])
-        return Version(f"{version.id}.{name:016x}", self._generation)
+        name, at = int(digests_of(strings_of([self.name.encode()]))[0]), self._source.marked
+        return Version(f"{version.id}.{name:016x}", 0 if at is None else at.time << 32 | at.inc)
 
     def _own_facts(self) -> Mapping[str, Any]:
         bookmark = self._source.bookmark
         assert bookmark is not None  # else nothing is saved
-        saved = json_util.dumps(bookmark.as_dict())
-        return {"bookmark": saved}
+        return {"bookmark": json_util.dumps(asdict(bookmark))}
 
     def _read_what_came_since(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
@@ -38,16 +38,6 @@ NOT_UTF8 = Message("the text is not UTF-8")
 
 Content = str | Refusal
 """A text, with a break between its parts, or why there is none."""
-
-
-class Writer(Protocol):
-    """Writes rows that the reader of the same format gave."""
-
-    def write(self, rows: Any, kept: Sequence[int], texts: Mapping[int, str]) -> None:
-        """Write those of the rows that are kept; texts: the new ones, by row."""
-
-    def close(self) -> None:
-        """Flush; the stream stays open."""
 
 
 class Named(NamedTuple):
@@ -88,11 +78,6 @@ def paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[
         yield numbers, page
 
 
-def fields_in(field: str, names: Sequence[str]) -> list[str]:
-    """Return the columns that --field names: one, which may have a comma itself, or several."""
-    return [field] if field in names else field.split(",")
-
-
 def is_unicode(text: str) -> bool:
     """Tell whether a text can be written as UTF-8: it has no half of a surrogate pair."""
     try:
@@ -128,9 +113,6 @@ class Lines:
     fields: TextFields
     objects: Sequence[dict[str, Any]] = ()
 
-    def __len__(self) -> int:
-        return len(self.numbers)
-
     def contents(self) -> list[Content]:
         """Return the text of each line, or why it has none."""
         values = [_value(line) for line in self.lines]
@@ -140,8 +122,16 @@ class Lines:
             for value, line in zip(values, self.lines, strict=True)
         ]
 
-    def with_parts(self, row: int, parts: Sequence[str]) -> bytes:
-        """Return a line with other texts; in arrays and objects they stay as they are."""
+    def kept(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
+        """Return some lines as they are but for new texts, by row."""
+        lines = (
+            self._with_parts(row, texts[row].split(BREAK)) if row in texts else self.lines[row]
+            for row in rows
+        )
+        return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+
+    def _with_parts(self, row: int, parts: Sequence[str]) -> bytes:
+        # in arrays and objects texts stay as they are
         line, left, value = self.lines[row].decode(), iter(parts), self.objects[row]
         for number, old in self.fields.values(value):
             new = with_texts(old, left)
@@ -155,14 +145,14 @@ class Lines:
 
 
 class JsonLinesReader:
-    """Reads lines of a stream. bom: whether a byte order mark is before the first."""
+    """Reads lines of a stream. head: what is before the first row: a byte order mark, or b""."""
 
     def __init__(self, stream: Any, name: str, field: str, size: int | None) -> None:
         """Take the fields of the text; size: bytes of the stream, None where not known."""
         self._stream, self._name, self._fields = stream, name, TextFields.of(field)
         self._lines, self._is_checked = 0, False
         begins: bytes = stream.peek(_PEEKED)
-        self.bom = begins.startswith(BOM)
+        self.head = BOM if begins.startswith(BOM) and begins.strip(_BLANK) else b""
         if begins.lstrip(_BLANK).startswith(b"["):
             raise UsageError(
                 "{file} is a JSON array, not JSON lines. Write each object on a line of its "
@@ -175,10 +165,6 @@ class JsonLinesReader:
             stream.seek(0)
             self.expected = begin.count(b"\n") * size // max(len(begin), 1)
 
-    def writer(self, stream: BinaryIO) -> Writer:
-        """Return a writer of such lines."""
-        return JsonLinesWriter(stream, bom=self.bom)
-
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
         for numbers, lines in paged(self._read()):
@@ -190,6 +176,8 @@ class JsonLinesReader:
     def _read(self) -> Iterator[tuple[int, bytes, int]]:
         while line := self._stream.readline(LONGEST + 1):
             self._lines += 1
+            if self._lines == 1:
+                line = line.removeprefix(self.head)
             if len(line) > LONGEST:
                 raise UsageError(
                     "{file}: line {line:,} is longer than {most} MiB. Is each object on a line "
@@ -208,30 +196,10 @@ class JsonLinesReader:
             raise UsageError(
                 "none of the first {number:,} rows has the field {field!r}. {found} Name one "
                 "with --field.",
-                number=len(page),
+                number=len(page.numbers),
                 field=min(absent),
                 found=text_fields(page.objects),
             )
-
-
-class JsonLinesWriter:
-    """Writes lines to a stream; bom: with a byte order mark before the first."""
-
-    def __init__(self, stream: BinaryIO, *, bom: bool = False) -> None:
-        self._stream, self._bom = stream, bom
-
-    def write(self, rows: Lines, kept: Sequence[int], texts: Mapping[int, str]) -> None:
-        """Write the lines that are kept, with new texts."""
-        for row in kept:
-            line = rows.lines[row]
-            if (text := texts.get(row)) is not None:
-                line = rows.with_parts(row, text.split(BREAK))
-            if self._bom:  # else it went with a first line that is not kept
-                line, self._bom = BOM + line.removeprefix(BOM), False
-            self._stream.write(line if line.endswith(b"\n") else line + b"\n")
-
-    def close(self) -> None:
-        """Nothing is left."""
 
 
 def _value(line: bytes) -> dict[str, Any] | Quarantined:
@@ -312,9 +280,7 @@ class Records:
     records: Sequence[list[str]]
     header: Sequence[str]
     columns: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.numbers)
+    delimiter: str
 
     def contents(self) -> Iterator[Content]:
         """Yield the text of each record, or why it has none."""
@@ -325,26 +291,42 @@ class Records:
             else:
                 yield BREAK.join(parts) if parts else Skipped(Reason.MISSING)
 
+    def kept(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
+        """Return some records, with new texts by row."""
+        for row, text in texts.items():
+            record = self.records[row]
+            there = (column for column in self.columns if column < len(record))
+            for column, part in zip(there, text.split(BREAK), strict=True):
+                record[column] = part
+        return _as_csv([self.records[row] for row in rows], self.delimiter)
+
     def others(self) -> list[dict[str, Any]]:
         """Return the other fields of each record by name."""
         names = [(n, name) for n, name in enumerate(self.header) if n not in self.columns]
         return [{name: r[n] for n, name in names if n < len(r)} for r in self.records]
 
 
+def _as_csv(records: Sequence[Sequence[str]], delimiter: str) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(records)
+    return text.getvalue().encode(errors=_BYTES_AS_THEY_ARE)
+
+
 class DelimitedReader:
-    """Reads a header, which names the columns, and records. bom: whether a mark is before it."""
+    """Reads a header, which names the columns, and records. head: the header as it is written."""
 
     expected: int | None = None
 
     def __init__(self, stream: Any, name: str, field: str, suffix: str) -> None:
         """Read the header; UsageError where a name of a field is not that of one column."""
-        self._name, self._suffix = name, suffix
+        self._name, self._delimiter = name, _DELIMITERS[suffix]
         csv.field_size_limit(LONGEST)  # the module has no other way; its own limit is 128 KiB
-        self.bom: bool = stream.peek(len(BOM)).startswith(BOM)
+        mark = BOM if stream.peek(len(BOM)).startswith(BOM) else b""
         self._text = io.TextIOWrapper(stream, "utf-8-sig", _BYTES_AS_THEY_ARE, newline="")
-        self._records = csv.reader(self._lines(), delimiter=_DELIMITERS[suffix], strict=True)
+        self._records = csv.reader(self._lines(), delimiter=self._delimiter, strict=True)
         self.names = next((record for record in self._read() if record), [])
-        fields = fields_in(field, self.names)
+        self.head = mark + _as_csv([self.names], self._delimiter)
+        fields = [field] if field in self.names else field.split(",")  # it may have a comma itself
         for one in fields:
             if self.names.count(one) != 1:
                 self._refuse(one)
@@ -376,15 +358,11 @@ class DelimitedReader:
                 )
             yield line
 
-    def writer(self, stream: BinaryIO) -> Writer:
-        """Return a writer of such records, behind the same header."""
-        return DelimitedWriter(stream, self.names, self._suffix, bom=self.bom)
-
     def pages(self) -> Iterator[Records]:
         """Yield all records; blank lines are none."""
         records = ((record, sum(map(len, record))) for record in self._read() if record)
         for numbers, page in paged((number, *one) for number, one in enumerate(records, 1)):
-            yield Records(numbers, page, self.names, self._columns)
+            yield Records(numbers, page, self.names, self._columns, self._delimiter)
 
     def _read(self) -> Iterator[list[str]]:
         try:
@@ -397,33 +375,3 @@ class DelimitedReader:
                 line=self._records.line_num,
                 why=str(e),
             ) from e
-
-
-class DelimitedWriter:
-    """Writes a header and records to a stream."""
-
-    def __init__(
-        self, stream: BinaryIO, header: Sequence[str], suffix: str, *, bom: bool = False
-    ) -> None:
-        encoding = "utf-8-sig" if bom else "utf-8"
-        self._text = io.TextIOWrapper(stream, encoding, _BYTES_AS_THEY_ARE, newline="")
-        self._writer: Any = csv.writer(
-            self._text,
-            delimiter=_DELIMITERS[suffix],
-            lineterminator="\r\n",  # it quotes these
-        )
-        self._writer.writerows([header])
-
-    def write(self, rows: Records, kept: Sequence[int], texts: Mapping[int, str]) -> None:
-        """Write the records that are kept, with new texts."""
-        for row, text in texts.items():
-            record = rows.records[row]
-            there = (column for column in rows.columns if column < len(record))
-            for column, part in zip(there, text.split(BREAK), strict=True):
-                record[column] = part
-        self._writer.writerows(rows.records[row] for row in kept)
-
-    def close(self) -> None:
-        """Flush."""
-        self._text.flush()
-        self._text.detach()

@@ -11,8 +11,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ from dedup_job.datafiles.formats import (
     Lines,
     Named,
     Records,
-    Writer,
     packed,
 )
 from dedup_job.documents import (
@@ -151,20 +149,19 @@ class FileTarget(Target):
         """
         with suppress(_Discarded), ExitStack() as stack:
             folder = self._out.path.resolve().parent
-            self._texts, self._others = KeptTextsFile(folder), KeptTextsFile(folder)
-            stack.callback(self._texts.close)
-            stack.callback(self._others.close)
-            whole, out = _opened(stack, self._out)
-            files = [(self._out, whole, out)]
+            self._texts, self._others = (
+                KeptTextsFile(stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)))
+                for _ in range(2)
+            )
+            whole, self._kept = _opened(stack, self._out)
+            files = [(self._out, whole, self._kept)]
             if self._ledger is not None:
                 whole, self._rows = _opened(stack, self._ledger)
                 files.append((self._ledger, whole, self._rows))
-            self._writer = self._source.reader.writer(out)
-            stack.callback(_give_up, self._writer)
+            self._kept.write(self._source.reader.head)
             yield
             if not self._done:
                 raise _Discarded
-            self._writer.close()
             for file, whole, stream in files:
                 _end(file, whole, stream)
 
@@ -187,7 +184,7 @@ class FileTarget(Target):
         others = [*map(_known, rows.others())]
         known = [json.dumps(others[row], default=str) for row in where.tolist()]
         self._others.add(numbers[where], pack(known))
-        self._writer.write(rows, where.tolist(), new)
+        self._kept.write(rows.kept(where.tolist(), new))
         for row in np.flatnonzero(~kept).tolist():
             line = self._line(rows.numbers[row], decisions[row], others[row])
             if self._rows is not None:
@@ -245,11 +242,6 @@ def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
         raise
 
 
-def _give_up(writer: Writer) -> None:
-    with suppress(Exception):
-        writer.close()
-
-
 def _known(others: Mapping[str, Any]) -> _Known:
     """Return the own ids of a row by name, and a hash of each other field that holds something."""
     there = {name: value for name, value in others.items() if value not in (None, "")}
@@ -258,30 +250,32 @@ def _known(others: Mapping[str, Any]) -> _Known:
 
 
 def _reasons(decision: Decision) -> Mapping[str, Any]:
-    """Return why a row is not kept, by the names of the ledger of a collection."""
-    row: dict[str, Any] = {}
     if isinstance(decision, Duplicate):
         pair = decision.pair
-        row |= {"decision": "duplicate", "of": number_of(pair.of), "distance": pair.distance}
-        row |= {"similarity": pair.similarity}
-        row |= {"probability": pair.probability} if pair.probability is not None else {}
-        row |= {"found_by": pair.found_by, "reason": str(decision.reason)}
-        row |= {"differences": [d.as_row() for d in pair.differences]} if pair.differences else {}
-        row |= {"richer": pair.richer} if pair.richer else {}
-        return row | ({"left_out": pair.left_out} if pair.left_out else {})
+        differences = [one.as_row() for one in pair.differences]
+        some = {"differences": differences, "richer": pair.richer, "left_out": pair.left_out}
+        return {
+            "decision": "duplicate",
+            "of": number_of(pair.of),
+            "distance": pair.distance,
+            "similarity": pair.similarity,
+            **({} if pair.probability is None else {"probability": pair.probability}),
+            "found_by": pair.found_by,
+            "reason": str(decision.reason),
+            **{name: value for name, value in some.items() if value},
+        }
     assert isinstance(decision, Skipped | Quarantined)
-    row["decision"] = "quarantined" if isinstance(decision, Quarantined) else "skipped"
-    row |= dict.fromkeys(("of", "distance", "similarity", "found_by"))
-    row["reason"] = str(decision.reason)
+    name, none = type(decision).__name__.lower(), ("of", "distance", "similarity", "found_by")
+    row = {"decision": name, **dict.fromkeys(none), "reason": str(decision.reason)}
     return row | ({"detail": decision.detail} if isinstance(decision, Quarantined) else {})
 
 
 class KeptTextsFile:
     """Texts by the number of their row; one thread adds, others read."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make the file in a folder. Raises OSError."""
-        self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=folder, buffering=0))  # noqa: SIM115
+    def __init__(self, file: IO[bytes]) -> None:
+        """Take an empty file without a buffer."""
+        self._file = file
         self._numbers, self._ends = array("q"), array("q")
         self._size = 0
         self._lock = threading.Lock()
@@ -314,7 +308,3 @@ class KeptTextsFile:
         last = ends[places[rows]]
         first = np.where(places[rows] > 0, ends[places[rows] - 1], 0)
         return rows.tolist(), [*zip(first.tolist(), last.tolist(), strict=True)]
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._file.close()

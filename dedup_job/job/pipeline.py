@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,15 +20,9 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import (
-    BackgroundWriter,
-    Pace,
-    in_order,
-    load_index,
-    load_others,
-    prefetch,
-)
+from dedup_job.job.preparing import BackgroundWriter, Pace, in_order, load_index, prefetch
 from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
+from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
     WAITING,
@@ -113,8 +107,7 @@ def _run(job: Job, *, first: bool) -> Run:
         with course.batches() as batches:
             if first:
                 with course.watch.timing(Stage.LOAD):
-                    read = job.preparing, job.threads, job.max_rate
-                    load_others(job.others, *read, job.index, job.progress, job.stop)
+                    load_others(job)
                     known = job.target, job.snapshots, job.index, job.progress, job.stop
                     load_index(*known, course.forgotten)
                     job.source.trust(job.index.held_ids)
@@ -136,6 +129,25 @@ def _run(job: Job, *, first: bool) -> Run:
     else:
         job.target.finish(report)
     return report
+
+
+def load_others(job: Job) -> None:
+    """Fill the index with other collections, from proved snapshots or prepared as the source is."""
+
+    def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
+        job.progress.total(None, Message("reading {name}", name=name))
+        prepare, done = partial(job.preparing.prepare, watch=Stopwatch()), 0
+        with prefetch(Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
+            for batch in in_order(prepare, ahead, job.threads):
+                yield batch
+                if job.stop():  # there is nothing in hand to be finished
+                    raise KeyboardInterrupt
+                done += len(batch.documents)
+                job.progress.advance(done)
+
+    for other in job.others:
+        job.progress.stage(Message("loading the index of {name}", name=other.name))
+        other.fill(job.index, read)
 
 
 def _go_on(job: Job, follow: Follow, report: Run) -> Run:
@@ -182,6 +194,7 @@ class RunProgress:
         if job.refresher is not None:
             with self.watch.timing(Stage.LOAD):
                 self._leaving = job.refresher.plan()
+        self.forgotten = {*self._leaving.values()}  # kept documents that nothing is compared with
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
@@ -189,11 +202,6 @@ class RunProgress:
         done = [line.finished for line in others if line.status == Status.DONE and line.finished]
         counts = sum((line.counts for line in others), Counts())
         job.progress.began(self.written, counts, max(done, default=None))
-
-    @property
-    def forgotten(self) -> Set[bytes]:
-        """The kept documents that nothing is compared with."""
-        return {*self._leaving.values()}
 
     def refresh(self) -> None:
         """Remove the documents for which nothing is decided."""
@@ -203,7 +211,6 @@ class RunProgress:
                 self._job.index.forget_keys(self.forgotten)
 
     def _recall(self) -> None:
-        """Compare again with documents that stayed; report those still out of date."""
         if self._job.refresher is not None:
             stayed = self._leaving.keys() - self._left
             self._job.index.recall_keys({self._leaving[key] for key in stayed})

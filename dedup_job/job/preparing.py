@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -26,7 +25,7 @@ from dedup_job.columns import Batch, Documents, KeptPage
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import KeptIndex
-from dedup_job.job.protocols import Other, Preparing, Snapshots, Target
+from dedup_job.job.protocols import Snapshots, Target
 from dedup_job.messages import Message
 from dedup_job.runs.run import Progress, Stage, Stopwatch, Work
 
@@ -34,7 +33,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 Page = TypeVar("Page", bound=Sized)
 _SLICE = 0.2  # seconds after which a stop is noticed
-_POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
 
 
 class Pace:
@@ -58,31 +56,27 @@ class Pace:
 @contextmanager
 def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
     """Yield items that a thread gets in advance, at most `depth`; its error comes in its turn."""
-    room: queue.Queue[Future[T] | None] = queue.Queue(depth)  # None behind the last
-    closed = threading.Event()
-
-    def put(item: Future[T] | None) -> None:
-        placed = False
-        while not placed and not closed.is_set():
-            with suppress(queue.Full):
-                room.put(item, timeout=_POLL)
-                placed = True
+    ahead: queue.SimpleQueue[Future[T] | None] = queue.SimpleQueue()  # None behind the last
+    room, closed = threading.Semaphore(depth), threading.Event()
 
     def work() -> None:
-        done: Future[T]
+        done: Future[T] = Future()
         try:
             for item in items:
-                put(done := Future())
                 done.set_result(item)
+                ahead.put(done)
+                done = Future()
+                room.acquire()
                 if closed.is_set():
                     return
         except BaseException as e:  # noqa: BLE001  # raised again where the items are wanted
-            put(done := Future())
             done.set_exception(e)
-        put(None)
+            ahead.put(done)
+        ahead.put(None)
 
     def got() -> Iterator[T]:
-        while (done := room.get()) is not None:
+        while (done := ahead.get()) is not None:
+            room.release()
             yield done.result()
 
     threading.Thread(target=work, name="ahead", daemon=True).start()
@@ -90,6 +84,7 @@ def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
         yield got()
     finally:
         closed.set()
+        room.release()
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
@@ -198,36 +193,6 @@ class Preparation:
             refusals[int(page.rows[place])] = too_long(int(lengths[place]), self.most_chars)
         refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
         return documents.without(refusals) if refusals else documents
-
-
-_PAGES = 2  # read in advance
-
-
-def load_others(
-    others: Sequence[Other],
-    preparing: Preparing,
-    threads: int,
-    max_rate: float | None,
-    index: KeptIndex,
-    progress: Progress,
-    stop: Callable[[], bool] = lambda: False,
-) -> None:
-    """Fill the index with other collections, from proved snapshots or prepared as the source is."""
-
-    def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
-        progress.total(None, Message("reading {name}", name=name))
-        prepare, done = partial(preparing.prepare, watch=Stopwatch()), 0
-        with prefetch(Pace(max_rate, stop)(pages), _PAGES) as ahead:
-            for batch in in_order(prepare, ahead, threads):
-                yield batch
-                if stop():  # there is nothing in hand to be finished
-                    raise KeyboardInterrupt
-                done += len(batch.documents)
-                progress.advance(done)
-
-    for other in others:
-        progress.stage(Message("loading the index of {name}", name=other.name))
-        other.fill(index, read)
 
 
 def load_index(

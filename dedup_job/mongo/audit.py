@@ -41,10 +41,9 @@ ByRun = Counter[tuple[Any, str]]
 
 
 @dataclass
-class Checker:
+class Checker(Audited):
     """Walks source, target and ledger once each, and again only where they do not add up."""
 
-    on: Audited
     target: Target
     progress: Progress
     _done: int = field(init=False, default=0)
@@ -70,9 +69,9 @@ class Checker:
             self._compare_counts(state)
             self.progress.stage(Message("comparing rows"))
             for page in self._drawn(target.documents, sample):
-                check_documents(self.on, page)
+                check_documents(self, page)
             for page in self._drawn(target.ledger, sample):
-                check_rows(self.on, page)
+                check_rows(self, page)
         self._check_alone(state["token"])
         return int(state["generation"])
 
@@ -85,7 +84,7 @@ class Checker:
         found: list[bytes | str] = [*half]
         if (undoing := state.get("undo")) is not None:
             found.insert(0, Message("run {run}, being undone", run=undoing))
-        self.on.tally.add(Check.HALF, len(found), found)
+        self.tally.add(Check.HALF, len(found), found)
         return found
 
     def _check_alone(self, token: int) -> None:
@@ -112,7 +111,7 @@ class Checker:
             self.progress.advance(self._done)
 
     def _compare_ids(self, *, is_whole: bool) -> None:
-        target, tally, found = self.target, self.on.tally, [0, 0]
+        target, tally, found = self.target, self.tally, [0, 0]
         for page in self._pages(target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
             in_target, in_ledger = (target.held_in_order(c, keys) for c in target.decided)
@@ -134,17 +133,17 @@ class Checker:
             keys = [row.key for row in page if row.key not in self._half]
             there = target.held_in_order(target.source, keys)
             alone = [key for key in keys if key not in there]
-            self.on.tally.add(Check.GONE, 0, alone)
+            self.tally.add(Check.GONE, 0, alone)
             if collection is target.documents and is_whole:
                 twice = target.held_in_order(target.ledger, alone)
-                self.on.tally.add(Check.TWICE, len(alone), [*twice])
+                self.tally.add(Check.TWICE, len(alone), [*twice])
 
     def _find_originals(self) -> None:
         target, groups = self.target, set[int]()
         named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
         for heads in pages(documents, ROWS, named, {"dedup.group": 1}, target.retry):
             for key, group in groups_in([r.key for r in heads], [r.raw for r in heads]).items():
-                self.on.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
+                self.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
                 groups.add(group)
         for page in self._pages(target.ledger, ROWS, _NAMED, {"decision": "duplicate"}):
             of = [(row, key) for row in page if (key := id_keys.named_key(row.raw))]
@@ -155,7 +154,7 @@ class Checker:
             # what the source no longer holds could not be decided anew, nor taken back
             own = target.held_by(target.source, [row.key for row, _ in gone])
             lost = [_of(shown(row.key), shown(key)) for row, key in gone if row.key in own]
-            self.on.tally.add(Check.ORIGINAL, len(of), lost)
+            self.tally.add(Check.ORIGINAL, len(of), lost)
             if others := {key for _, key in of} - keys:
                 lost_there = others - target.texts([*others]).keys()
                 named_so = [
@@ -163,7 +162,7 @@ class Checker:
                     for row, key in of
                     if key in lost_there
                 ]
-                self.on.tally.add(Check.ELSEWHERE, len(others), named_so)
+                self.tally.add(Check.ELSEWHERE, len(others), named_so)
 
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
         lines = list[str]()
@@ -175,9 +174,7 @@ class Checker:
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             why = f"{type(e).__name__}: {e}"
             lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))
-        self.on.tally.add(
-            Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines
-        )
+        self.tally.add(Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines)
 
     def _drawn(
         self, collection: AnyCollection, sample: int | None

@@ -44,6 +44,7 @@ from dedup_job.mongo.rows import MARK, groups_in, mark_in, refused_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
+from dedup_job.runs.decided import NO_PAIR
 from dedup_job.runs.status import Check, Tally
 
 _NOT_COMPARED = (b"digest", DOCUMENT.encode())  # they are compared with texts
@@ -161,7 +162,6 @@ def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
 
 
 def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
-    """Compare documents again with the nearest; return the keys of duplicates by now."""
     if not on.own_rules:
         return []
     # those of other collections may have changed
@@ -188,7 +188,7 @@ def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
 
 
 def _marks(on: Audited, run: int, known: Sequence[_Kept]) -> list[bytes]:
-    pairs = [one.nearest or Pair(b"", 0, None, ()) for one in known]
+    pairs = [one.nearest or NO_PAIR for one in known]
     prints = np.array([one.fingerprint for one in known], dtype=np.uint64)
     made = _decisions(prints, pairs, [one.group for one in known])
     missing = {row: one.missing for row, one in enumerate(known) if one.missing}
@@ -273,11 +273,9 @@ def _ledger_row(raw: RawDocument, source: Source) -> _Row:
     else:
         kind = Quarantined if values["decision"] == "quarantined" else Skipped
         said = kind(reason, values.get("detail", ""))
-    row = _Row(raw, values, said, run, values.get("group", 0))
-    row.held = next(iter(held), None)
-    if row.held is None and values.get(DOCUMENT) is not None:
+    if held is None and values.get(DOCUMENT) is not None:
         raise ValueError("no document is stored so")
-    return row
+    return _Row(raw, values, said, run, values.get("group", 0), held=held)
 
 
 def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
@@ -292,7 +290,6 @@ def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
 
 
 def _decide_again(on: Audited, rows: Sequence[_Row]) -> list[str]:
-    """Decide duplicates again by their texts; return a line for each digest of another text."""
     originals = on.originals(_pair(row).of for row in rows)
     wrong, apart, others, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     again, lines = list[tuple[_Row, str]](), list[str]()
@@ -360,8 +357,7 @@ def _near(said: float | None, now: float | None) -> Any:
 
 
 def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
-    none = Pair(b"", 0, None, ())
-    pairs = [row.said.pair if isinstance(row.said, Duplicate) else none for row in known]
+    pairs = [row.said.pair if isinstance(row.said, Duplicate) else NO_PAIR for row in known]
     made = _decisions(np.zeros(len(known), dtype=np.uint64), pairs, [row.group for row in known])
     made["outcome"][:] = [CODES[row.said.reason] for row in known]
     missing = {
@@ -418,18 +414,18 @@ def _unlike(key: bytes, stored: bytes, expected: bytes) -> Message | None:
         return Message("{id}: not written by dedup", id=shown(key))
     one, other = map(_fields, (stored, expected))
     names = [name for name in one | other if one.get(name) != other.get(name)] or [*one]
+    inner = MARK.encode()
+    if names == [inner] and inner in one and inner in other:
+        return _unlike(key, *(raw_bson.value(raw, inner) for raw in (stored, expected)))
     said, now = (
         raw_bson.document(*(parts[name] for name in names if name in parts))
         for parts in (one, other)
     )
-    inner = MARK.encode()
-    if names == [inner] and inner in one and inner in other:
-        return _unlike(key, *(raw_bson.value(raw, inner) for raw in (stored, expected)))
-    values = (shown_value(bson.decode(raw, raw_bson.LENIENT)) for raw in (said, now))
     return Message(
         "{id}: stored {stored}, expected {expected}",
         id=shown(key),
-        **dict(zip(("stored", "expected"), values, strict=True)),
+        stored=shown_value(bson.decode(said, raw_bson.LENIENT)),
+        expected=shown_value(bson.decode(now, raw_bson.LENIENT)),
     )
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,7 +24,6 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import insert
 from dedup_job.mongo.connection import AnyCollection, operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED, RetryPolicy, is_transient
-from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
@@ -78,24 +77,9 @@ class Bookmark:
     run: int = 0
     decided: int = 0
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as the state holds them."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, saved: Any) -> Bookmark | None:
-        """Read back what `as_dict` wrote; None where it is something else."""
-        with suppress(TypeError):
-            return cls(**saved)
-        return None
-
 
 class NotFollowed(Exception):
-    """The changes cannot be read; why: "" where none can be expected."""
-
-    def __init__(self, why: str = "") -> None:
-        super().__init__(why)
-        self.why = why
+    """The changes cannot be read; it says why, "" where none can be expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +145,14 @@ def position(collection: RawDocuments) -> Position:
     client = collection.database.client
     if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
         raise NotFollowed("")
-    token = None
     for _ in range(_TRIES):  # where something happens just then, there is no token of a moment
         with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
             token = stream.resume_token
         if token is not None:
             break
-    if token is None:
+    else:
         raise NotFollowed("")
-    time = operation_time(client)
-    if time is None:
+    if (time := operation_time(client)) is None:
         raise NotFollowed("")
     return Position(dict(token), _uuid_of(collection), time)
 
@@ -261,7 +243,6 @@ def _piece(
     ends: Callable[[Sequence[Event], Token], bool],
     await_milliseconds: int = _AWAIT_MILLISECONDS,
 ) -> tuple[list[Event], Token]:
-    """Read some events; return them, and the token up to which they are all of them."""
     found, at = list[Event](), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
     options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": await_milliseconds}
@@ -337,10 +318,9 @@ class ChangeStore:
 
     def all(self) -> set[bytes]:
         """Return all keys."""
-        found: Sequence[RawDocument] = ()
         with self._told():
-            found = look_up(self.collection, {}, {"_id": 1}, self._retry)
-        return {row.key for row in found}
+            return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
+        return set()
 
     def remove(self, keys: Sequence[bytes]) -> None:
         """Remove rows of changes that were dealt with."""

@@ -18,7 +18,7 @@ from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.text_fields import texts_in
+from dedup_job.text_fields import texts_in, values_in
 
 OF_THE_SERVER = ("admin", "config", "local")  # databases
 _EXPIRES = "expireAfterSeconds"
@@ -217,7 +217,7 @@ def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -
 
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
     """Say which settings differ from those that the target was made with, and the way out."""
-    before, after = dict(_leaves(former)), dict(_leaves(now))
+    before, after = dict(values_in(former)), dict(values_in(now))
     pairs = {
         name: (before.get(name, _ABSENT), after.get(name, _ABSENT))
         for name in sorted(before.keys() | after.keys())
@@ -258,14 +258,6 @@ def _line(name: str, then: Any, now: Any) -> Message:
         return Message("{name}: the file holds something else now than it did then", name=name)
     then, now = (value if value is _ABSENT else repr(value) for value in (then, now))
     return Message("{name} = {then} then, {now} now", name=name, then=then, now=now)
-
-
-def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
 
 
 class TextField(NamedTuple):

@@ -326,7 +326,6 @@ def _read(
 
 
 def _found(runs: AnyCollection, key: bytes, retry: RetryPolicy) -> Iterator[tuple[int, Piece]]:
-    """Yield the piece with this key, and the number of its run."""
     for found in look_up(runs, id_keys.among([key]), None, retry):
         try:
             kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))

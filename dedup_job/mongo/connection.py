@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bson import Timestamp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
@@ -58,10 +58,8 @@ class _Client(MongoClient[dict[str, Any]]):
         return "MongoClient()"
 
 
-class ConnectionSettings(BaseModel):
+class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
     """Where the database is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     uri: str = Field(default="mongodb://localhost:27017", description="MongoDB connection string")
     uri_file: Path | None = Field(
@@ -225,11 +223,9 @@ def retry_policy(
 ) -> RetryPolicy:
     """Return a policy that asks the driver whether there is a server that takes what is wanted."""
     wanted = client.read_preference
-
-    def is_ready() -> bool:
-        return client.topology_description.has_readable_server(wanted)
-
-    return RetryPolicy(seconds, progress, stop, is_ready)
+    return RetryPolicy(
+        seconds, progress, stop, lambda: client.topology_description.has_readable_server(wanted)
+    )
 
 
 def operation_time(client: MongoClient[Any]) -> Timestamp | None:

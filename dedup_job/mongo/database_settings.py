@@ -10,7 +10,7 @@ from typing import Any
 
 import bson
 from bson.errors import BSONError
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from dedup_job.messages import Message
 from dedup_job.mongo.id_keys import parsed
@@ -41,10 +41,8 @@ class OnDelete(StrEnum):
     REMOVE = "remove"
 
 
-class SourceSettings(BaseModel):
+class SourceSettings(BaseModel, frozen=True, extra="forbid"):
     """Which documents are read, and which field of them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     field: str = Field(
         default="text",
@@ -82,11 +80,6 @@ class SourceSettings(BaseModel):
         "and is counted; promote: a kept one leaves where the source has copies of it, the best of "
         "which is kept; remove: every one leaves target and ledger",
     )
-
-    @property
-    def refreshes(self) -> bool:
-        """Tell whether anything that was decided may be decided again, or leave."""
-        return (self.on_change, self.on_delete) != (OnChange.KEEP, OnDelete.KEEP)
 
     @field_validator("against", mode="before")
     @classmethod
@@ -145,10 +138,8 @@ class StoredText(StrEnum):
     ORIGINAL = "original"
 
 
-class OutputSettings(BaseModel):
+class OutputSettings(BaseModel, frozen=True, extra="forbid"):
     """What of a document goes to the target."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: Form = Field(
         default=Form.WHOLE,
@@ -204,10 +195,8 @@ class Storing(StrEnum):
     WHOLE = "whole"
 
 
-class LedgerSettings(BaseModel):
+class LedgerSettings(BaseModel, frozen=True, extra="forbid"):
     """What the ledger holds of a document that is not kept."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: Storing = Field(
         default=Storing.NONE,

@@ -30,7 +30,7 @@ from pymongo.errors import (
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.runs.run import Progress
+from dedup_job.runs.run import QUIET, Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _MIN_SECONDS = 5.0  # for the last attempt
@@ -159,7 +159,7 @@ class RetryPolicy:
     """
 
     seconds: float = 0.0
-    progress: Progress | None = None
+    progress: Progress = QUIET
     stop: Callable[[], bool] = lambda: False
     is_ready: Callable[[], bool] = lambda: True
     attempt: float = ATTEMPT_SECONDS
@@ -223,8 +223,7 @@ class RetryPolicy:
             raise KeyboardInterrupt
 
     def _tell(self, seconds: float | None) -> None:
-        if self.progress is not None:
-            self.progress.waiting(None if seconds is None else math.floor(seconds))
+        self.progress.waiting(None if seconds is None else math.floor(seconds))
 
 
 NO_RETRY = RetryPolicy()
@@ -240,8 +239,7 @@ def translated() -> Iterator[None]:
     except OperationFailure as e:
         raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e
     except ConfigurationError as e:
-        why = _first_line(e)
-        raise UsageError("the connection cannot be set up: {why}", why=why) from e
+        raise UsageError("the connection cannot be set up: {why}", why=_first_line(e)) from e
     except PyMongoError as e:
         said = Message("the database driver failed: {why}", why=_first_line(e))
         raise DedupError(joined([said, _AGAIN], "\n")) from e
@@ -265,11 +263,8 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             again=_AGAIN,
         )
     kind, said = _SAID.get(code, _OTHER)
-    return kind(
-        Message(
-            said, code=code, message=message, right=_lacking(message), how_to_grant=_HOW_TO_GRANT
-        )
-    )
+    values = {"right": _lacking(message), "how_to_grant": _HOW_TO_GRANT}
+    return kind(said, code=code, message=message, **values)
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Context, Decimal
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import Any
 
 import bson
 import numpy as np
-from bson import Binary, Decimal128, Int64, ObjectId, json_util
+from bson import Binary, Decimal128, ObjectId, json_util
 from bson.codec_options import DatetimeConversion
 from bson.errors import BSONError
 from bson.json_util import JSONMode, JSONOptions
@@ -60,7 +60,6 @@ _FORMS = tuple(
 )
 KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
 _OWN = b"_id\0"  # in a key, behind its kind
-_NAMED = len(b"?_id\0")  # where in an `_id` field its value begins
 _DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
 _FLOAT = struct.Struct("<d")
 _BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
@@ -120,7 +119,7 @@ def shown_value(value: Any) -> str:
     with suppress(*MALFORMED):  # keys may look like extended JSON
         for options in _FORMS:
             text = _json(value, options)
-            if _comparable(next(readings(text))) == _comparable(value):
+            if comparable(_key(next(readings(text)))) == comparable(_key(value)):
                 return text
     return _json(Binary(_key(value), KEY_SUBTYPE), _FORMS[0])
 
@@ -186,29 +185,20 @@ def _stands_for_an_id(value: Any) -> bool:
 
 def _json(value: Any, options: JSONOptions) -> str:
     text = json_util.dumps(
-        _mapped(value, _with_uuid), json_options=options, ensure_ascii=False, separators=(",", ":")
+        _with_uuids(value), json_options=options, ensure_ascii=False, separators=(",", ":")
     )
     return escaped_json(text)
 
 
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def _with_uuids(value: Any) -> Any:
+    """Return each UUID as `{"$uuid": ...}`, which people recognize; json_util writes base64."""
     if isinstance(value, dict):
-        return {name: _mapped(part, change) for name, part in value.items()}
+        return {name: _with_uuids(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_mapped(part, change) for part in value]
-    return change(value)
-
-
-def _with_uuid(value: Any) -> Any:
-    """Return a UUID as `{"$uuid": ...}`, which people recognize; json_util writes base64."""
+        return [_with_uuids(part) for part in value]
     if isinstance(value, Binary) and (value.subtype, len(value)) == (_UUID_SUBTYPE, _UUID_BYTES):
         return {"$uuid": str(value.as_uuid())}
     return value
-
-
-def _comparable(value: Any) -> bytes:
-    """Return the bytes of an id; its 64-bit integers are the same id as those of any size."""
-    return _key(_mapped(value, lambda part: int(part) if isinstance(part, Int64) else part))
 
 
 def id_place(raw: bytes) -> Element:
@@ -284,7 +274,7 @@ def among(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
     """Return the filter for these ids as they are, text that is not UTF-8 as well."""
     given = strings_of(keys)
     kinds = given.between(0, np.ones_like(given.lengths))
-    values = given.between(_NAMED, given.lengths)
+    values = given.between(_HEAD, given.lengths)
     array = joined([kinds, _numbers(len(given.lengths)), values])
     one_of = document(bytes([ARRAY]) + b"$in\0" + document(array.data.tobytes()))
     return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))

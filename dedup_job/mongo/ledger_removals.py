@@ -184,19 +184,16 @@ def shorten(
 
 
 def _with_piece(entry: Row, piece: Sequence[TakenOut]) -> Row:
-    short = entry["counts"]["short"]["kept"] + _short(piece)
+    short = entry["counts"]["short"]["kept"] + sum(one.short for one in piece)
     return _sized(entry, entry["pieces"] + 1, entry["documents"] + len(piece), short)
-
-
-def _short(piece: Sequence[TakenOut]) -> int:
-    return sum(one.short for one in piece)
 
 
 def _write_piece(
     target: Target, entry: Row, piece: Sequence[TakenOut], session: ClientSession | None
 ) -> None:
     rows = [RawBSONDocument(one.row.raw) for one in piece]
-    values = {"documents": len(piece), "short": _short(piece), ROWS: rows}
+    short = sum(one.short for one in piece)
+    values = {"documents": len(piece), "short": short, ROWS: rows}
     RunPieces(target.runs, entry["_id"]).put(entry["pieces"], values, session)
 
 

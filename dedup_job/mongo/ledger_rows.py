@@ -16,20 +16,17 @@ from dedup_job.columns import CHANNELS, EXACT, NEAR, REASONS, Decisions, Documen
 from dedup_job.documents import Difference, Document, Pair, Quarantined, Reason, names_of
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Storing
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, ids_of, number, signed
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, number, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, repeated, strings_of
 
 DOCUMENT = "document"  # of a row: what is stored of the document
+_SAME = (Reason.EXACT, Reason.NEAR)
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
 _DECISIONS = [
     raw_bson.fields({"decision": name}) for name in ("duplicate", "skipped", "quarantined")
 ]
 _DECISION_OF = np.array(  # by outcome
-    [0]
-    + [
-        0 if reason in (Reason.EXACT, Reason.NEAR) else 2 if reason in _TO_LOOK_AT else 1
-        for reason in REASONS
-    ]
+    [0, *(0 if one in _SAME else 2 if one in _TO_LOOK_AT else 1 for one in REASONS)]
 )
 _DISTANCES = [raw_bson.fields({"distance": bits}) for bits in range(65)]
 _NO_ORIGINAL = raw_bson.fields({"of": None})
@@ -165,7 +162,7 @@ def _more(decisions: Decisions, row: int) -> bytes:
     if left_out := int(decisions["left_out"][row]):
         values["left_out"] = left_out / 100
     if missing := decisions.missing.get(row):
-        values["void"] = ids_of(missing)
+        values["void"] = [*map(id_keys.id_value, missing)]
     refusal = decisions.refusals.get(row)
     if isinstance(refusal, Quarantined) or (refusal and refusal.detail):
         values["detail"] = refusal.detail

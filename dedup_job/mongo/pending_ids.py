@@ -14,8 +14,9 @@ from bson import Timestamp
 from numpy.typing import NDArray
 
 from dedup_job.columns import Holding
+from dedup_job.documents import longest_before
 from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, said_by
 from dedup_job.mongo.change_stream import (
     Bookmark,
     Changes,
@@ -35,6 +36,7 @@ from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.reading import (
     ID_PAGE,
+    PageSize,
     RawDocuments,
     estimated,
     fetch,
@@ -49,6 +51,7 @@ from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
+_PAGE = PageSize(documents=5000)
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
@@ -68,15 +71,17 @@ class PendingIds:
         settings: SourceSettings,
         retry: RetryPolicy = NO_RETRY,
         decided: Sequence[AnyCollection] = (),
+        page: PageSize = _PAGE,
     ) -> None:
-        self.collection = majority(collection)
+        self.collection, self.name = majority(collection), collection.full_name
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
         self.known = 0  # documents passed over since they were decided before
         self._counted = False  # they are, though all ids are compared again
         self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
         self.tells = False  # whether that is all that happened to them
-        self._settings, self._retry = settings, retry
+        self._settings, self._retry, self._page = settings, retry, page
+        self._most = longest_before(settings.max_chars)
         self._moving = moving_operator(self.query)
         self._fields = TextFields.of(settings.field)
         self._since: Bookmark | None = None
@@ -93,7 +98,7 @@ class PendingIds:
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
-            self._why_not = e.why
+            self._why_not = said_by(e)
             return
         self._now = now
         self.read_after(now.time)
@@ -115,7 +120,7 @@ class PendingIds:
         return UsageError(
             "--follow needs the change stream of {source} on a replica set: {why}. Leave "
             "--follow out and let cron or a timer repeat the run.",
-            source=self.collection.full_name,
+            source=self.name,
             why=self._why_not or Message("this server is none"),
         )
 
@@ -138,7 +143,7 @@ class PendingIds:
                 events, token = self._retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
-                self.tells, self._counted, self._why_not = False, True, e.why
+                self.tells, self._counted, self._why_not = False, True, said_by(e)
                 self.mark(None)
                 return True  # all ids are compared
             time = self._retry(lambda: operation_time(self.collection.database.client))
@@ -277,7 +282,7 @@ class PendingIds:
             more = found.updated if self.query else set[bytes]()
             came = in_order(once(found.inserted | more))
         except NotFollowed as e:
-            self._since, self._why_not = None, e.why
+            self._since, self._why_not = None, said_by(e)
             return None
         if not self._compares:
             self.known = estimated(self.decided, self._retry)

@@ -33,6 +33,9 @@ _DOUBLE, _ORDERED, _LENGTH = struct.Struct("<d"), struct.Struct(">Q"), struct.St
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1
 _REVERSED = bytes(range(255, -1, -1))
 _END, _ESCAPED = b"\0", b"\0\xff"
+_EXPECTED = Message(
+    "first, richest, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
+)
 
 
 class By(StrEnum):
@@ -67,7 +70,7 @@ def parsed(written: str) -> Rule:
     name, colon, rest = written.partition(":")
     field, equals, values = rest.partition("=")
     if name not in list(By):
-        said = Message("{rule!r} is no rule; expected {rules}", rule=written, rules=_expected())
+        said = Message("{rule!r} is no rule; expected {rules}", rule=written, rules=_EXPECTED)
         raise ValueError(said)
     by = By(name)
     listed = tuple(value.strip() for value in values.split(","))
@@ -77,16 +80,10 @@ def parsed(written: str) -> Rule:
             Message(
                 "{rule!r} is not as that rule is written; expected {rules}",
                 rule=written,
-                rules=_expected(),
+                rules=_EXPECTED,
             )
         )
     return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
-
-
-def _expected() -> Message:
-    return Message(
-        "first, richest, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
-    )
 
 
 Richness = Callable[[TextColumn], NDArray[np.uint32]]

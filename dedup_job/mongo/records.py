@@ -15,7 +15,7 @@ from pymongo import ReplaceOne
 
 from dedup_job.documents import Document, Pair
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.connection import LABELS, AnyCollection
+from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
@@ -131,7 +131,7 @@ class Records:
         held = stored_document(row, self._source)
         decoded = bson.decode(row.raw, raw_bson.LENIENT)
         decoded.pop(DOCUMENT, None)  # it is read from the bytes above
-        return row, Record(row.key, decoded, None, source, *held)
+        return row, Record(row.key, decoded, None, source, held)
 
     def of(self, key: bytes) -> Record:
         """Return the record of one `_id`."""
@@ -148,10 +148,10 @@ class Records:
         return None if text is None and not own else KeptRecord(text)
 
 
-def stored_document(row: RawDocument, source: Source) -> tuple[Document, ...]:
-    """Return the one document that a row of the ledger holds, or nothing."""
+def stored_document(row: RawDocument, source: Source) -> Document | None:
+    """Return the document that a row of the ledger holds, None if it holds none."""
     held = stored_in(row.raw)
-    return () if held is None else (source.read(RawDocument(row.key, held)),)
+    return None if held is None else source.read(RawDocument(row.key, held))
 
 
 def _key(collection: AnyCollection, value: Any) -> bytes | None:
@@ -164,7 +164,7 @@ def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes,
     found = target.origin.documents(keys)
     gone = [key for key in keys if key not in found or not isinstance(found[key].content, str)]
     for row in some(majority(target.ledger), gone, {}, target.retry):
-        for held in stored_document(row, target.origin):
+        if held := stored_document(row, target.origin):
             found[row.key] = held
     return target.cleaned(found)
 
@@ -269,31 +269,17 @@ class LabelRow:
     when: datetime = NEVER
 
 
-class LabelStore:
-    """Reads and writes the labels of a target; one row for each pair and name."""
+def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
+    """Return all labels of a target, or those of a name."""
+    query = {} if name is None else {"_id.name": name}
+    found = pages(majority(target.labels), ID_PAGE, query, retry=target.retry)
+    return [row for page in found for one in page for row in _read(one)]
 
-    def __init__(self, target: TargetReader) -> None:
-        self._target = target
-        documents = target.documents
-        self._collection: AnyCollection = documents.database.get_collection(
-            f"{documents.name}{LABELS}", write_concern=documents.write_concern
-        )
 
-    @property
-    def full_name(self) -> str:
-        """The namespace."""
-        return self._collection.full_name
-
-    def rows(self, name: str | None = None) -> list[LabelRow]:
-        """Return all labels, or those of a name."""
-        query = {} if name is None else {"_id.name": name}
-        found = pages(majority(self._collection), ID_PAGE, query, retry=self._target.retry)
-        return [row for page in found for one in page for row in _read(one)]
-
-    def put(self, rows: Sequence[LabelRow]) -> None:
-        """Write labels; each takes the place of a former one of the same pair and name."""
-        for writes in in_turn(map(_replacing, rows)):
-            self._target.retry(partial(self._collection.bulk_write, writes))
+def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
+    """Write labels; each takes the place of a former one of the same pair and name."""
+    for writes in in_turn(map(_replacing, rows)):
+        target.retry(partial(target.labels.bulk_write, writes))
 
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:
@@ -317,7 +303,6 @@ def _replacing(row: LabelRow) -> ReplaceOne[Any]:
 
 
 def _read(found: RawDocument) -> Iterator[LabelRow]:
-    """Yield the label of a row, nothing if somebody else wrote it."""
     with suppress(KeyError, TypeError, ValueError, AttributeError):
         values, own = bson.decode(found.raw, raw_bson.LENIENT), raw_bson.value(found.raw, b"_id")
         pair = Pair(id_keys.named_key(own), 0, values["similarity"], ())

@@ -290,7 +290,6 @@ class Refresher:
         return not self.source.query or plan.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
-        """Return the keys of outdated documents, by reading all, without a change stream."""
         target, source = self.target, self.source
         changed, deleted = set[bytes](), set[bytes]()
         for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):

@@ -87,21 +87,17 @@ def _exchange(
         if former and session is None:
             there = {comparable(key): key for key in former}
             new = {comparable(id_keys.id_element(raw)): raw for raw in rows.list()}
-            _replace(collection, [new[same] for same in new if same in there])
+            writes: list[ReplaceOne[Any]] = []
+            for raw in (raw for same, raw in new.items() if same in there):
+                only = id_keys.equal_to(id_keys.id_element(raw))
+                writes.append(ReplaceOne(only, RawBSONDocument(raw, raw_bson.RAW), upsert=True))
+            if writes:
+                collection.bulk_write(writes, ordered=False)
             rows = strings_of([raw for same, raw in new.items() if same not in there])
             gone[place] = collection, [key for same, key in there.items() if same not in new]
         insert_once(collection, rows, session)
     if session is None:
         _delete(target, gone, session)
-
-
-def _replace(collection: AnyCollection, raws: Sequence[bytes]) -> None:
-    writes: list[ReplaceOne[Any]] = []
-    for raw in raws:
-        same = id_keys.equal_to(id_keys.id_element(raw))
-        writes.append(ReplaceOne(same, RawBSONDocument(raw, raw_bson.RAW), upsert=True))
-    if writes:
-        collection.bulk_write(writes, ordered=False)
 
 
 def _delete(
@@ -125,9 +121,8 @@ def leaving(
     again = [Piece(part, again=True) for part in in_parts(kept)]
     again += [Piece((), part, again=True) for part in in_parts(rows)]
     whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
-    runs = [run_of(row.raw, is_kept=True) for row in whole]
-    earlier = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by != run]
-    own = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by == run]
+    own = [row for row in whole if run_of(row.raw, is_kept=True) == run]
+    earlier = [row for row in whole if run_of(row.raw, is_kept=True) != run]
     piece = RunPieces(target.runs, run, target.retry).next()
     pieces = [*again, *map(Piece, in_parts(earlier))]
     return Leaving(target, run, pieces, [*map(Piece, in_parts(own))], piece)
@@ -165,7 +160,6 @@ def ledger_rows(
 
 
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
-    """Return kept documents for the ledger, of the source if unchanged, and rows of only copies."""
     kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
     source = target.origin.documents([*kept])
     now = target.cleaned(source)

@@ -48,7 +48,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import QUIET, Checkpoint, Progress, Status
+from dedup_job.runs.run import Checkpoint, Progress, Status
 
 log = logging.getLogger("dedup")
 _Keys = Set[bytes]
@@ -117,7 +117,7 @@ def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
     state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
-        progress, half = target.retry.progress or QUIET, state.get("undo_from")
+        progress, half = target.retry.progress, state.get("undo_from")
         progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
         _take_back(target, run, progress, half)
 

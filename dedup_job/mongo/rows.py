@@ -71,7 +71,7 @@ class KeptRows:
         """
         self._form = form
         self._sketcher = sketcher
-        self._cleaner = cleaner or Cleaner()
+        self.cleaner = cleaner or Cleaner()
         self._original = stored is StoredText.ORIGINAL
         self._source = TextFields.of(field)
         self.texts = self._source if form is not Form.CLASSIC else TextFields.of("ques")
@@ -153,7 +153,7 @@ class KeptRows:
             return original_text(document, self._source).split(BREAK)
         if not self._has_parts(documents, row):
             return [str(document.content)]
-        return [*map(self._cleaner.clean, original_text(document, self._source).split(BREAK))]
+        return [*map(self.cleaner.clean, original_text(document, self._source).split(BREAK))]
 
     def _has_parts(self, documents: Documents, row: int) -> bool:
         if documents.text_at[row] and not self._source.several:
@@ -226,15 +226,11 @@ class KeptRows:
             return self.cleaned(stored, parts=parts)
         return as_lines(*parted(stored)) if parts and has_breaks(stored) else stored
 
-    def clean_all(self, texts: Sequence[str]) -> list[str]:
-        """Return the same of texts one by one."""
-        return self._cleaner.clean_all(texts)
-
     def cleaned(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
         """Return texts as a source has them as they are compared."""
         if parts and has_breaks(texts):
-            return self._cleaner.parts_cleaned(texts).texts
-        return self._cleaner.cleaned(texts).texts
+            return self.cleaner.parts_cleaned(texts).texts
+        return self.cleaner.cleaned(texts).texts
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where dedup does not write such values."""
@@ -287,7 +283,11 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     if not decisions.missing:
         return {}
     missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())
-    return {place: raw_bson.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
+    return {
+        place: raw_bson.fields({"void": [*map(id_keys.id_value, keys)]})
+        for place, keys in missing
+        if keys
+    }
 
 
 def without_mark(raw: bytes) -> bytes:
@@ -373,8 +373,3 @@ def original_text(document: Document, fields: TextFields) -> str:
     if not isinstance(text, str):
         raise KeyError(", ".join(fields.dotted))
     return text
-
-
-def ids_of(keys: Sequence[bytes]) -> list[Any]:
-    """Return the ids that keys stand for."""
-    return [id_keys.id_value(key) for key in keys]

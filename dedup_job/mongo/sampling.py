@@ -156,8 +156,9 @@ class Sampler:
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
-        pairs = ([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN)
-        return Drawn(bins, *pairs)
+        parts = ("extreme", "random", "by_class")
+        drawn = {name: [_pair(bytes(row.raw)) for row in found[name]] for name in parts}
+        return Drawn(bins, **drawn)
 
     @property
     def _of_target(self) -> bool:
@@ -269,9 +270,6 @@ class Sampler:
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
         collection = majority(self._collection)
         return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
-
-
-_DRAWN = ("extreme", "random", "by_class")  # in the order of Drawn
 
 
 def _facets(order: Mapping[str, int], extreme: int, random: int) -> dict[str, Any]:

@@ -22,20 +22,16 @@ from dedup_job.documents import (
     Reason,
     Refusal,
     Skipped,
-    longest_before,
     too_long_before,
 )
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
-from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.database_settings import SourceSettings, names_in
+from dedup_job.mongo.database_settings import names_in
 from dedup_job.mongo.errors import (
     AUTHENTICATION_FAILED,
-    NO_RETRY,
     UNAUTHORIZED,
-    RetryPolicy,
     is_transient,
 )
 from dedup_job.mongo.id_keys import as_asked
@@ -59,7 +55,6 @@ from dedup_job.native.texts import BREAK
 from dedup_job.text_fields import text_fields
 
 _SAMPLE = 1000
-_PAGE = PageSize(documents=5000)
 _COUNT_MILLISECONDS = 5000
 _LOOK_SECONDS = 2
 _UNITS = 1000  # documents of a page of units, unless one has more
@@ -69,23 +64,6 @@ log = logging.getLogger("dedup")
 
 class Source(PendingIds):
     """Reads the documents that neither target nor ledger hold yet."""
-
-    def __init__(
-        self,
-        collection: AnyCollection,
-        settings: SourceSettings,
-        retry: RetryPolicy = NO_RETRY,
-        decided: Sequence[AnyCollection] = (),
-        page: PageSize = _PAGE,
-    ) -> None:
-        super().__init__(collection, settings, retry, decided)
-        self._most = longest_before(settings.max_chars)
-        self._page = page
-
-    @property
-    def name(self) -> str:
-        """The namespace."""
-        return self.collection.full_name
 
     def check_query(self) -> None:
         """Refuse a query that the server does not understand."""

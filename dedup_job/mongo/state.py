@@ -71,9 +71,8 @@ def expiry() -> dict[str, Any]:
 def owner() -> dict[str, Any]:
     """Return the identity of this process: host, machine, pid and start."""
     boot, process = _boot(), psutil.Process()
-    started = process.create_time() - boot
     ids = {"host": platform.node(), "machine": _machine(), "pid": process.pid}
-    return {**ids, "process_started": started}
+    return {**ids, "process_started": process.create_time() - boot}
 
 
 def is_dead(lease: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -205,7 +205,6 @@ class Target(TargetReader):
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def _explain(self, refused: OperationFailure) -> None:
-        """Raise StateMismatch if a write was refused because a collection was replaced."""
         with suppress(PyMongoError):
             if lines := [*self._exchanged()]:
                 raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
@@ -283,8 +282,11 @@ class Target(TargetReader):
         """
         state = self.retry(self.state.read) or {}
         last = state.get("checkpoint")
-        found = Bookmark.from_dict(state.get("bookmark"))
-        if found is None or not last:
+        try:
+            found = Bookmark(**(state.get("bookmark") or {}))
+        except TypeError:  # there is none, or something else
+            return None
+        if not last:
             return None
         rows = [row for row in self.run_rows(after=found.run) if not is_by_hand(row)]
         since = {row["_id"]: row["counts"]["scanned"] for row in rows}
@@ -319,7 +321,7 @@ class Target(TargetReader):
             if (unseen and before) or not fits:
                 values["unseen"] = True
             left = replace(bookmark, run=report.checkpoint.run, decided=decided)
-            values["bookmark"] = left.as_dict()
+            values["bookmark"] = asdict(left)
         self.retry(lambda: self.state.update(values, generation=at))
         self.retry(lambda: self.write_run_row(report))
         if (days := self.undo_days) is not None and report.status is Status.DONE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
 from dedup_job.mongo.commits import fits_in_piece
-from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
+from dedup_job.mongo.connection import CHANGED, LABELS, AnyCollection, Client, Namespace
 from dedup_job.mongo.database_settings import SourceSettings
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import shown
@@ -76,11 +76,6 @@ class TargetForm:
     as_made: bool = False
     ranking: Ranking | None = None
 
-    @property
-    def ranks(self) -> Callable[[Documents], list[bytes]] | None:
-        """Returns the ranks of documents; None where the first copy stays."""
-        return None if self.ranking is None else self.ranking.ranks
-
 
 class TargetReader:
     """A target that is read."""
@@ -101,25 +96,18 @@ class TargetReader:
             return database.get_collection(name, write_concern=durable, **options)
 
         self.documents, self.ledger = part(""), part(".ledger")
+        self.name = self.documents.full_name
+        self.decided = [self.documents, self.ledger]  # collections that hold the decided ids
         self.runs = part(".runs", codec_options=LENIENT)
         self.state = State(part(".state"))
         self.changes = ChangeStore(part(CHANGED), retry)
+        self.labels = part(LABELS)
         self.source: AnyCollection = client[source.database][source.collection]
         self.origin = Source(self.source, form.source, retry)
         self.form = form
         self.rows = form.kept
         self.stamp = dict(form.stamp)
         self.retry = retry
-
-    @property
-    def name(self) -> str:
-        """The namespace."""
-        return self.documents.full_name
-
-    @property
-    def decided(self) -> list[AnyCollection]:
-        """Collections that hold the decided ids."""
-        return [self.documents, self.ledger]
 
     def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
         """Return target and ledger, each with the filter of what a run wrote there."""
@@ -254,7 +242,7 @@ class TargetReader:
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         """Return the cleaned texts of those documents that have one, by key."""
         texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
-        return dict(zip(texts, self.rows.clean_all([*texts.values()]), strict=True))
+        return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
         """Return kept documents as stored, in this order, with cleaned texts; absent ones not."""
@@ -312,7 +300,6 @@ class TargetReader:
         return texts
 
     def _texts_in_all(self, keys: BytesColumn, own: NDArray[np.bool_]) -> NumberedTexts:
-        """Return the texts of documents of this target, bool (n,), and of other collections."""
         found = self.texts_of(keys.take(own)) if own.any() else NumberedTexts.of({})
         found = found._replace(numbers=np.flatnonzero(own)[found.numbers])
         elsewhere: dict[str, dict[int, bytes]] = {}

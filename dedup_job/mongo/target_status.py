@@ -13,12 +13,9 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operation_time
-from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
+from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.raw_bson import LENIENT
-from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.state import BY_HAND, State, holder, with_checkpoint
-from dedup_job.mongo.target import Target
-from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.runs.run import Run, Status
 from dedup_job.runs.status import Holder, RunState, TargetStatus
 
@@ -33,22 +30,6 @@ class Lease:
     token: int
     holder: Holder | None
     now: datetime
-
-    @property
-    def is_held(self) -> bool:
-        """Tell whether its holder may still write."""
-        if self.holder is None or self.holder.alive is False:
-            return False
-        return self.holder.expires is not None and self.holder.expires >= self.now
-
-
-def open_target(
-    client: Client, name: Namespace, form: TargetForm, retry: RetryPolicy = NO_RETRY
-) -> Target:
-    """Return the target as its last run had it, not checked yet; UsageError if there is none."""
-    _, state = state_of(client, name)
-    source = Namespace.parse(state["source"], None, "source")
-    return Target(client, name, form, source, finish_undo, retry)
 
 
 def lease_of(target: Namespace, state: State, found: Mapping[str, Any]) -> Lease:
@@ -118,8 +99,8 @@ def _run_state(
     lease: Lease, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
 ) -> RunState:
     """Return the state of a run; a row of one at work bears the token of its lease."""
-    status = row["status"] if row else None
-    if lease.is_held:
+    status, held = row["status"] if row else None, lease.holder
+    if held and held.alive is not False and held.expires and held.expires >= lease.now:
         at_work = row is not None and status == Status.RUNNING and row.get("token") == lease.token
         return RunState.RUNNING if at_work else RunState.HELD
     if row is None:

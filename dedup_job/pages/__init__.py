@@ -12,10 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dedup_job.messages import LANGUAGES, in_language
-from dedup_job.printing import command_line, escaped
+from dedup_job.printing import command_line, escaped, listed
 from dedup_job.report.pairs import Piece, label, measured, pieces_of, shortened
 from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
+from dedup_job.text_fields import values_in
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
     "page.css": ("page.css", "text/css"),
@@ -154,17 +155,5 @@ def _short(text: str, most: int = _SHOWN) -> str:
     return text if len(text) <= most else text[:most] + " …"
 
 
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found += _flat(value, f"{prefix}{name}.")
-        else:
-            found.append((prefix + name, _short(_value(value), _CELL)))
-    return found
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value)) or "-"
-    return "-" if value is None else str(value)
+def _flat(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name, _short(listed(value), _CELL)) for name, value in values_in(settings)]

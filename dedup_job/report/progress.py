@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +85,7 @@ class Log:
             about, run = now.report.about, now.report.checkpoint.run
             names = {"source": about.source, "target": about.target}
             dry = Message("{source} -> {target}", **names)
-            _log(Message("run {run}: {source} -> {target}", run=run, **names) if run else dry)
+            log.info(Message("run {run}: {source} -> {target}", run=run, **names) if run else dry)
         elif now.silent is not None or now.doing == WAITING:
             return  # of what arrives there is a line for each run
         elif time.monotonic() - self._time >= _LOG_SECONDS:
@@ -94,12 +94,12 @@ class Log:
     def _begin(self, now: Moment) -> None:
         self._time, self._done = time.monotonic(), now.done
         if not now.counted:
-            _log(now.doing)
+            log.info(now.doing)
             return
         words = Message("{doing} documents", doing=now.doing)
         if now.total is not None:
             words = Message("{doing} {number:,} documents", doing=now.doing, number=now.total)
-        _log(words)
+        log.info(words)
 
     def _advance(self, now: Moment) -> None:
         at, done = time.monotonic(), now.done
@@ -118,19 +118,15 @@ class Log:
                 share=done / total,
                 left=left,
             )
-        _log(joined([line, _short(now.counts)], ", ") if now.counted and now.report else line)
+        log.info(joined([line, _short(now.counts)], ", ") if now.counted and now.report else line)
 
     def _wait(self, seconds: int | None) -> None:
         if seconds is None:
             self._waited = -_LOG_SECONDS
-            _log(Message("the database answers again"))
+            log.info(Message("the database answers again"))
         elif seconds - self._waited >= _LOG_SECONDS:
             self._waited = seconds
-            _log(_silent(seconds), logging.WARNING)
-
-
-def _log(words: str, level: int = logging.INFO) -> None:
-    log.log(level, words)
+            log.warning(_silent(seconds))
 
 
 def above(warning: str) -> None:
@@ -141,7 +137,7 @@ def above(warning: str) -> None:
 def told(line: str) -> None:
     """Log a line; where there is a bar, print it above."""
     if sys.stderr is None or not sys.stderr.isatty():
-        _log(line)
+        log.info(line)
     else:
         _write(line)
 
@@ -158,11 +154,8 @@ def shown_progress(*others: Display) -> Iterator[Progress]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield Progress(Log(), *others)
         return
-    bar = Bar()
-    try:
+    with closing(Bar()) as bar:
         yield Progress(bar, *others)
-    finally:
-        bar.close()
 
 
 _UNCOUNTED = "{desc} [{elapsed}]"

@@ -82,7 +82,6 @@ def _figures(report: Run) -> Iterator[Text | Message]:
 
 
 def _sentences(report: Run) -> Iterator[Message]:
-    """Yield the notes on the figures, and the one warning that matters."""
     if not report.counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
     if more := [*_more(report)]:

@@ -196,6 +196,7 @@ class Counts:
         )
         refusals = decisions.refusals.values()
         skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
+        replaced = len(decisions.superseded.rows) if decisions.superseded else 0
         return cls(
             kept=int(kept.sum()),
             exact=int(exact.sum()),
@@ -211,7 +212,7 @@ class Counts:
             against={decisions.names.places[code]: n for code, n in places.items() if code},
             cut=int((decisions["cut"] > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
-            replaced=int(decisions["superseded"].sum()) + _superseded(decisions),
+            replaced=int(decisions["superseded"].sum()) + replaced,
             most_candidates=int(decisions["candidates"][kept | near].max(initial=0)),
         )
 
@@ -321,7 +322,3 @@ def _as_if_first(decisions: Decisions) -> Sequence[Any]:
     exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
     alike[rows] = dropped["similarity"]
     return kept, exact, near, refused, alike
-
-
-def _superseded(decisions: Decisions) -> int:
-    return len(decisions.superseded.rows) if decisions.superseded else 0

@@ -272,10 +272,11 @@ class Stopwatch:
         source = iter(items)
         while True:
             with self.timing(stage):
-                item = next(source, _END)
-            if item is _END:
-                return
-            yield item  # type: ignore[misc]  # _END is no T, and does not get here
+                try:
+                    item = next(source)
+                except StopIteration:
+                    return
+            yield item
 
     def add(self, stage: Stage, work: Work) -> None:
         """Add work to a stage."""
@@ -313,9 +314,6 @@ class Profile:
             for stage, work in self.work.items()
             if stage is not Stage.LOAD
         ]
-
-
-_END = object()
 
 
 WAITING = Message("waiting for new")
