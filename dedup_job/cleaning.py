@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
@@ -52,10 +52,8 @@ _STATEMENT = re.compile(r"@(?:import|charset|namespace)\s*+(?:url\(|[\"'])[^;{}\
 _LONGEST_SELECTOR: Final = 1000
 
 
-class CleaningSettings(BaseModel):
+class CleaningSettings(BaseModel, frozen=True, extra="forbid"):
     """How the raw value of the text field becomes clean text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     html: Literal["auto", "never"] = Field(
         default="auto",

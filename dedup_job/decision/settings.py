@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from dedup_job.judgment.model import TextKind
 
@@ -31,10 +31,8 @@ CUT_FROM = 100
 """Texts from which abort_if.cut applies: of fewer, one or two short ones say nothing."""
 
 
-class DecisionSettings(BaseModel):
+class DecisionSettings(BaseModel, frozen=True, extra="forbid"):
     """When a candidate is a duplicate."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     similarity: float = Field(
         default=0.8,
@@ -80,10 +78,8 @@ class DecisionSettings(BaseModel):
         return self.judge is Judging.DIFFERENCES
 
 
-class AbortSettings(BaseModel):
+class AbortSettings(BaseModel, frozen=True, extra="forbid"):
     """When a run is aborted before it writes, because its result looks like a mistake."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     near_rate: float = Field(
         default=0.98,

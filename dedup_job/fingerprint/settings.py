@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 _ENOUGH, _ENOUGH_OF_HEAVIEST = 10, 5
 """Keywords that are enough: of all, and of the heaviest, as in the plain recipe."""
 
 
-class FingerprintSettings(BaseModel):
+class FingerprintSettings(BaseModel, frozen=True, extra="forbid"):
     """How a text becomes a fingerprint.
 
     The defaults decided best on real questions and articles (scripts/bench/evaluate.py): with
     a few heavy keywords, formulas and phrases such as 下列说法正确的是 outweigh the rest of a text,
     and most of what is dropped is innocent.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     top_k: int = Field(
         default=0,

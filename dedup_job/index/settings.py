@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from dedup_job.documents import Channel
 from dedup_job.messages import Message
@@ -10,10 +10,8 @@ from dedup_job.messages import Message
 _CHOICE = tuple(channel for channel in Channel if channel not in (Channel.FORM, Channel.TEXT))
 
 
-class IndexSettings(BaseModel):
+class IndexSettings(BaseModel, frozen=True, extra="forbid"):
     """Which kept documents count as candidates, and how they are found."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
