@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import signal
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from pymongo import MongoClient
 from pymongo.database import Database
 
 from dedup_job.mongo.connection import embedded_server
-from tests.faults.points import TEST_COMMANDS
+from tests.faults.points import DATA, TEST_COMMANDS
 
 _WAITING = ("faults/", "cluster/")
 _LONGEST = (
@@ -107,14 +109,21 @@ def _is_thorough(item: pytest.Item) -> bool:
 @pytest.fixture(scope="session")
 def replica_set() -> Iterator[str]:
     """Return the URI of a one-node replica set with fail points."""
-    with embedded_server(options=(*TEST_COMMANDS, *_PROMPT, *_QUIET)) as uri:
-        yield uri
+    yield from _server(*_PROMPT)
 
 
 @pytest.fixture(scope="session")
 def standalone() -> Iterator[str]:
     """Return the URI of a server without transactions, with fail points."""
-    with embedded_server(replica_set=False, options=(*TEST_COMMANDS, *_QUIET)) as uri:
+    yield from _server(replica_set=False)
+
+
+def _server(*options: str, replica_set: bool = True) -> Iterator[str]:
+    options = (*TEST_COMMANDS, *_QUIET, *options)
+    with (
+        TemporaryDirectory(prefix="dedup-mongod-", dir=DATA) as folder,
+        embedded_server(Path(folder), replica_set=replica_set, options=options) as uri,
+    ):
         yield uri
 
 

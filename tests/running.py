@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import multiprocessing
 import os
 import pty
@@ -41,13 +42,15 @@ from tests.tampering import hold_lease
 Documents = list[dict[str, Any]]
 
 
-def share_the_dictionary() -> None:
-    """Let the commands of this process read the dictionary's tables once.
+def share_dictionary_and_judge() -> None:
+    """Let the commands of this process read the dictionary's tables and the judge's model once.
 
-    Each command reads and checks them else: half of the processor time of a small run.
+    Each command reads and checks them else: most of the processor time of a small run.
     """
     load: Any = models.load_lexicon
     held: dict[Path, Any] = {}
+    make: Any = models.Judge
+    shared = functools.lru_cache(8)(make)
 
     def load_once(notify: Callable[[str], None], **how: bool) -> Any:
         key = user_cache_path("dedup")
@@ -55,10 +58,13 @@ def share_the_dictionary() -> None:
             held[key] = load(notify, **how)
         return held[key]
 
-    models.load_lexicon = load_once
+    def judge(lexicon: Any, confidence: float, model: Path | None, *more: Any) -> Any:
+        return (make if model else shared)(lexicon, confidence, model, *more)
+
+    models.load_lexicon, models.Judge = load_once, judge
 
 
-share_the_dictionary()
+share_dictionary_and_judge()
 
 
 def uri_of(database: Database[dict[str, Any]]) -> str:

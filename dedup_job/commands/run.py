@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 
 from dedup_job.commands.cores import index_memory, preparing_threads
@@ -186,6 +187,7 @@ def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> in
     return kept + min(more, limit or more)
 
 
+@cache
 def package_versions() -> dict[str, str]:
     """Return those of the packages, which are the same wherever a run is at work."""
     return {name: metadata.version(name) for name in _PACKAGES}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,15 @@ def ask(database: Db, *arguments: str, answers: Sequence[str], folder: Path) -> 
     """Run a command on a terminal of 80 columns, type the answers; return its code and output."""
     environment = environment_for(uri_of(database)) | {"PYTHONPATH": str(Path.cwd())}
     process, master = on_terminal(["run", *arguments], environment, columns=80, cwd=folder)
-    said = b""
+    said, answer = b"", ""
     try:
         while some := os.read(master, 4096):
             said += some
             if answers and said.endswith(b"]: "):  # the prompt of a question
                 answer, *answers = answers
                 os.write(master, answer.encode())
+            while answer == "\x03" and not select.select([master], [], [], 2)[0]:
+                os.write(master, b"\x03")  # the first came just before the process waited for it
     except OSError:  # it ended
         pass
     os.close(master)

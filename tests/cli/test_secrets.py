@@ -86,12 +86,7 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(
 def test_no_failure_shows_the_password(
     server: str, change: Any, arguments: Any, code: int, traceback: str
 ) -> None:
-    result = dedup(
-        "run",
-        *arguments,
-        uri=change(server),
-        DEDUP_TRACEBACK=traceback,
-    )
+    result = dedup("run", *arguments, uri=change(server), DEDUP_TRACEBACK=traceback)
     assert result.returncode == code, result.stderr
     assert "geheim" not in result.stdout + result.stderr
 

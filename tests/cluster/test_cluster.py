@@ -18,7 +18,7 @@ pytest.importorskip("ray")
 from dedup_job.demo import make_corpus
 from tests.faults.cluster import WORKER, processes_of
 from tests.faults.subject import Subject
-from tests.running import dedup, outcome, refusal
+from tests.running import dedup, refusal
 
 _SLOW = {"DEDUP_RUN__MAX_RATE": "1000"}
 PASSWORD = "not-to-be-seen-2718"
@@ -50,33 +50,24 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_is_killed(subject):
     assert subject.differences() == []
 
 
-def test_by_rules_a_cluster_keeps_the_copies_that_one_process_keeps(subject):
-    keep = ("--keep", "longest", "--keep", "newest:_id")
-    assert subject.run("lone", *keep) in (0, 3), subject.said()
-    run = subject.start("spread", *keep, "--cluster", "local:2")
-    assert subject.end(run) in (0, 3), subject.said()
-    for part in ("", ".ledger"):
-        one, other = (
-            [*map(bson.encode, subject.database[f"{name}{part}"].find().sort("_id", 1))]
-            for name in ("lone", "spread")
-        )
-        assert one == other
-    assert subject.database["spread.ledger"].count_documents({"kept_by": "longest"}) > 5
-
-
-def test_several_fields_end_as_without_a_cluster(subject):
+def test_by_rules_and_of_several_fields_a_cluster_keeps_what_one_process_keeps(subject):
     data = subject.database
     data.parts.insert_many(
         {"_id": d["_id"], "title": f"<i>{d['text'][:9]}", "body": [d["text"], d["text"][:3]]}
-        for d in make_corpus(500, seed=6)
+        for d in make_corpus(1000, seed=6)
         if isinstance(d.get("text"), str)
     )
-    for target, more in (("one", ()), ("other", ("--cluster", "local:1"))):
-        names = ("--db", "cluster", "--source", "parts", "--target", target)
-        run = dedup("run", *names, "--field", "title,body", "--yes", *more, uri=subject.uri)
-        assert run.returncode == 0, run.stderr
-    assert outcome(data, "one") == outcome(data, "other")
-    assert data.one.count_documents({}) > 100
+    for target, more in (("lone", ()), ("spread", ("--cluster", "local:2"))):
+        words = ("--field", "title,body", "--keep", "longest", "--keep", "newest:_id", *more)
+        assert subject.run(target, "--source", "parts", *words) == 0, subject.said()
+    for part in ("", ".ledger"):
+        one, other = (
+            [*map(bson.encode, data[f"{name}{part}"].find().sort("_id", 1))]
+            for name in ("lone", "spread")
+        )
+        assert one == other
+    assert data.lone.count_documents({}) > 100
+    assert data["spread.ledger"].count_documents({"kept_by": "longest"}) > 5
 
 
 def test_a_run_that_loses_ray_ends_with_exit_code_5_and_goes_on_without_it(subject):

@@ -5,6 +5,8 @@ import os
 import signal
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
+from shutil import disk_usage
 
 from pymongo.client_session import ClientSession
 
@@ -85,6 +87,9 @@ def _after_each_page(here):
 
 
 TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")
+# Where servers keep their data: in memory if there is room, else each flush waits for the disk.
+_MEMORY, _LEAST_BYTES = Path("/dev/shm"), 8e9
+DATA = _MEMORY if _MEMORY.is_dir() and disk_usage(_MEMORY).free > _LEAST_BYTES else None
 
 
 @contextmanager

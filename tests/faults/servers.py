@@ -13,7 +13,7 @@ from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
 from dedup_job.mongo.connection import find_mongod
-from tests.faults.points import TEST_COMMANDS
+from tests.faults.points import DATA, TEST_COMMANDS
 
 _NAME = "faults"
 _ELECTION_MILLISECONDS = 1000
@@ -182,7 +182,7 @@ def wait_for(what, seconds=_WAIT_SECONDS, pause=0.02):
 
 @contextmanager
 def replica_set(count, options=()):
-    with tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="dedup-faults-", dir=DATA) as folder:
         servers = ReplicaSet(Path(folder), count, options)
         try:
             servers.start()

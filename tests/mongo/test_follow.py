@@ -30,7 +30,7 @@ from tests.running import (
     without_runs,
 )
 
-SHORT, LONG = 1 / 60, 60.0  # minutes of a period
+SHORT, LONG = 1 / 200, 60.0  # minutes of a period
 
 
 def eventually(holds, process=None):

@@ -30,11 +30,11 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(any_data
     """The server takes its time; the first signal waits for it, the second does not."""
     any_database.source.insert_many(make_corpus(200, seed=1))
     run_here(any_database, limit=40)
-    with failing(any_database, "insert", blockConnection=True, blockTimeMS=12_000):
+    with failing(any_database, "insert", blockConnection=True, blockTimeMS=8_000):
         run = start_run(any_database, "target")
         run.wait_for("deduplicating")
         time.sleep(1)
-        assert run.stop(signum, signum, within=9) == code
+        assert run.stop(signum, signum, within=6) == code
     assert "ended at once. Nothing is lost" in run.said
     assert run_here(any_database).checkpoint.finished
     assert_each_source_id_is_in_one_place(any_database)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, IntFlag, StrEnum
+from functools import cache
 from itertools import pairwise
 
 import jieba
@@ -14,7 +15,7 @@ import xxhash
 
 from dedup_job import _core
 from dedup_job.judgment import tables
-from dedup_job.judgment.tables import class_of, sections_of
+from dedup_job.judgment.tables import sections_of
 
 Class = StrEnum("Class", [(name.upper(), name) for name in _core.CLASSES])
 Flag, Phrase = (
@@ -25,6 +26,7 @@ Flag, Phrase = (
 SPACES = " \n"  # of folded texts
 OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
 NO_FLAG = Flag(0)
+class_of = cache(tables.class_of)
 _PROVISION = re.compile(r"第\s*[0-9零一二三四五六七八九十百千]+\s*条|(article|section) [0-9]")
 LABELS, FIGURES = "abcdefgh", "12345678"
 
@@ -192,15 +194,17 @@ def digits(text: str, i: int) -> int:
 
 def phrase(text: str, i: int, wanted: Phrase) -> tuple[int, Phrase]:
     """Return length and kinds of the longest phrase of those kinds that stands here, or 0."""
-    for length in range(_longest(), 0, -1):
-        kinds = tables.phrases().get(text[i : i + length], Phrase(0))
-        if kinds & wanted and i + length <= len(text):
-            return length, kinds
+    for known, kinds in _phrases().get(at(text, i), ()):
+        if text.startswith(known, i) and kinds & wanted:
+            return len(known), Phrase(kinds)
     return 0, Phrase(0)
 
 
-def _longest() -> int:
-    return max(map(len, tables.phrases()))
+@cache
+def _phrases() -> dict[str, list[tuple[str, int]]]:
+    """Return the phrases by their first characters, the longest first."""
+    known = sorted(tables.phrases().items(), key=lambda one: -len(one[0]))
+    return {first: [one for one in known if one[0][0] == first] for first, *_ in tables.phrases()}
 
 
 def holds(text: str, wanted: Phrase) -> bool:
