@@ -24,7 +24,7 @@ from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import RULES
+from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings

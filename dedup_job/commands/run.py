@@ -18,7 +18,7 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, Pair
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
-from dedup_job.judgment import RULES
+from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.connection import Client, Namespace, retry_policy

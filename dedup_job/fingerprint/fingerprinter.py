@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,12 +96,12 @@ class Fingerprinter:
         """
         self._sketcher = sketcher
         self._lexicon = lexicon or load_lexicon(notify)
-        self._options: dict[str, Any] = {
-            "top_k": settings.top_k,
-            "min_features": settings.min_features,
-            "is_uniform": settings.weighting == "uniform",
-            "ngram": settings.ngram,
-        }
+        self._options = (  # as in src/fingerprint/features.hpp
+            settings.top_k,
+            settings.min_features,
+            settings.weighting == "uniform",
+            settings.ngram,
+        )
 
     def fingerprint(self, texts: Texts) -> Fingerprints:
         """Return the fingerprints of n texts.
@@ -111,10 +110,10 @@ class Fingerprinter:
         have equal fingerprints and others are far apart.
         """
         packed = pack(texts)
-        made = self._lexicon.fingerprint(packed.utf8(), **self._options).view(FINGERPRINT)
+        made = self._lexicon.fingerprint(packed.utf8(), self._options).view(FINGERPRINT)
         return Fingerprints(made, self._sketcher.sketch(packed) if self._sketcher else None)
 
     def explain(self, text: str) -> Explanation:
         """Return the route, tokens and features of a text's fingerprint."""
-        route, tokens, features = self._lexicon.explain(text, **self._options)
+        route, tokens, features = self._lexicon.explain(text, self._options)
         return Explanation(tuple(tokens), route, tuple(features))

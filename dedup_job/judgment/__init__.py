@@ -19,9 +19,6 @@ from dedup_job.judgment.tables import build_tables, table_digest
 from dedup_job.native.snapshot import cache_file, kept_arrays
 from dedup_job.native.texts import Texts, pack
 
-RULES: Final = 6
-"""Version of the rules: of cleaning, forms, differences, guards and features."""
-
 UNLIKELY: Final = "unlikely"
 """What keeps a pair apart that no guard does: the model finds the same unlikely."""
 SIMILARITY: Final = "similarity"

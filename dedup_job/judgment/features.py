@@ -9,6 +9,9 @@ from typing import Final, NamedTuple
 from dedup_job import _core
 from dedup_job.messages import Message
 
+RULES: Final = 6
+"""Version of the rules: of cleaning, forms, differences, guards and features."""
+
 _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
     {
         "pieces": Message("places of the question that differ: {value}"),

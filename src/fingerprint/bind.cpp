@@ -110,12 +110,11 @@ Out<std::int32_t> find(const Lexicon& lexicon, const StringArrays& strings) {
     return give(std::move(nodes));
 }
 
-Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& strings, std::int64_t top_k,
-                              std::int64_t min_features, bool is_uniform, std::int64_t ngram) {
+Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& strings, const FeatureOptions::Values& options) {
     TextReader texts(strings);
     return give_records(unlocked([&] {
         std::vector<Fingerprint> rows(texts.size());
-        Fingerprinter one(lexicon, {top_k, min_features, is_uniform, ngram});
+        Fingerprinter one(lexicon, std::make_from_tuple<FeatureOptions>(options));
         for (std::size_t i = 0; i < texts.size(); i++) {
             const auto bytes = texts.utf8(i);
             const auto value = one.fingerprint(texts[i]);
@@ -126,10 +125,9 @@ Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& string
 }
 
 // Route, tokens, and features with their weights, the heaviest first.
-nb::tuple explain(const Lexicon& lexicon, nb::str text, std::int64_t top_k, std::int64_t min_features, bool is_uniform,
-                  std::int64_t ngram) {
+nb::tuple explain(const Lexicon& lexicon, nb::str text, const FeatureOptions::Values& options) {
     const std::vector<std::uint32_t> points = points_of(text);
-    Fingerprinter one(lexicon, {top_k, min_features, is_uniform, ngram});
+    Fingerprinter one(lexicon, std::make_from_tuple<FeatureOptions>(options));
     one.fingerprint(points);
     nb::list tokens, features;
     for (std::size_t i = 0; i + 1 < one.tokens().size(); i++) {
@@ -150,10 +148,9 @@ void bind_fingerprint(nb::module_& m) {
         .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of(Tables(tables))); },
              nb::keep_alive<1, 2>(), "tables"_a)
         .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.")
-        .def("fingerprint", &fingerprint, "texts"_a.noconvert(), nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a,
-             "Return the fingerprints of n texts, records of FINGERPRINT.")
-        .def("explain", &explain, "text"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a,
-             "Return route, tokens and features with weights of a text.")
+        .def("fingerprint", &fingerprint, "texts"_a.noconvert(), "options"_a,
+             "Return the fingerprints of n texts, records of FINGERPRINT; options: see FeatureOptions.")
+        .def("explain", &explain, "text"_a, "options"_a, "Return route, tokens and features with weights of a text.")
         .def_prop_ro("nodes", [](const Lexicon& lexicon) { return lexicon.words.size(); });
     m.def("build_lexicon", &build_lexicon, "words"_a.noconvert(), "probabilities"_a.noconvert(), "weights"_a.noconvert(),
           "median"_a,

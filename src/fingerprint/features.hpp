@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "core/hash.hpp"
@@ -11,6 +12,8 @@
 namespace dedup {
 
 struct FeatureOptions {
+    using Values = std::tuple<std::int64_t, std::int64_t, bool, std::int64_t>;  // as they come from Python
+
     std::int64_t top_k;  // the heaviest so many count, 0 for all
     std::int64_t min_features;
     bool is_uniform;  // each chosen word weighs 1, else as jieba says

@@ -77,7 +77,7 @@ def check_utf8(batch):
     check_characters(batch)
     strings, judge = strings_of(batch), forms.judge().core
     for call in (
-        partial(plain()._lexicon.fingerprint, **plain()._options),
+        partial(plain()._lexicon.fingerprint, options=plain()._options),
         partial(_core.sketch, judge=judge, minhash=True, sentences=True, whole=True),
         partial(_core.sketch, judge=None, minhash=True, sentences=True, whole=True),
         partial(Cleaner()._core.clean, drop_rules=lambda a, _: a),

@@ -4,7 +4,7 @@ import pytest
 
 from dedup_job import settings as settings_module
 from dedup_job.errors import StateMismatch
-from dedup_job.judgment import RULES
+from dedup_job.judgment.features import RULES
 from tests.proving import command, fill_alike, refused, stored
 from tests.running import after_batches, run_here
 

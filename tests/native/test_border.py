@@ -52,14 +52,14 @@ def calls():
     batch = IDS, STRINGS, lengths, PRINTS, channels, None, None, no_texts, None, None, 0
     sizes = {"minhash": True, "sentences": True, "whole": True}
     lexicon = load_lexicon(lambda _: None)
-    options = {"top_k": 0, "min_features": 2, "is_uniform": False, "ngram": 3}
+    options = 0, 2, False, 3
     words, floats = strings_of([b"a", b"bc"]), np.zeros(2)
     return {
         "copy_strings": (_core.copy_strings, STRINGS, np.zeros(80, np.uint8), ROWS * 10),
         "find_fields": (lambda array: _core.find_fields(array, ["a"]), REPLY),
         "build_lexicon": (lambda *a: _core.build_lexicon(*a, 1.0), words, floats, floats),
         "find": (lexicon.find, STRINGS),
-        "fingerprint": (lambda a: lexicon.fingerprint(a, **options), STRINGS),
+        "fingerprint": (lambda a: lexicon.fingerprint(a, options), STRINGS),
         "sketch": (lambda a, b: _core.sketch(a, b, **sizes), STRINGS, judge),
         "clean": (lambda a: Cleaner()._core.clean(a, lambda text, _: text), STRINGS),
         "add": (lambda *a: index().add(*a, {}), IDS, PRINTS),
