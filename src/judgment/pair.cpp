@@ -36,12 +36,10 @@ bool have_swapped(Points x, Points y, bool same_words) {
 bool is_same_notation(Points p, Points q, const Groups& alike) {
     const auto is_script = [](std::uint32_t c) { return c == '^' || c == '_'; };
     const bool plain = std::ranges::any_of(p, is_script) != std::ranges::any_of(q, is_script);
-    const auto skip = [&](Points text, std::size_t i) {
-        for (; plain && i < text.size() && is_script(text[i]); i++) {
-            const bool ten = i > 1 && text[i - 2] == '1' && text[i - 1] == '0';
-            if (i > 0 && '0' <= text[i - 1] && text[i - 1] <= '9' && !ten) break;  // 3^2 is not 32
-        }
-        return i;
+    const auto skip = [&](Points text, std::size_t i) {  // but 3^2 is not 32
+        const bool ten = i > 1 && text[i - 2] == '1' && text[i - 1] == '0';
+        const bool power = i > 0 && '0' <= text[i - 1] && text[i - 1] <= '9' && !ten;
+        return i + (plain && i < text.size() && is_script(text[i]) && !power);
     };
     for (std::size_t i = 0, j = 0;; i++, j++) {
         i = skip(p, i);

@@ -140,8 +140,8 @@ def keep_capitals(text: str) -> str:
         if len(run) == 1 and not is_symbol(text, i, end):
             continue
         word = re.match("这个单词|这个词|一词", text[end:])
-        word = word or re.search("单词$|word $", before)
-        option = re.search(r"\\$|[A-Za-z]{2} -$", before) and len(run) == 1
+        word = word or re.search(r"单词\Z|word \Z", before)
+        option = re.search(r"\\\Z|[A-Za-z]{2} -\Z", before) and len(run) == 1
         figure = bool(before) and is_digit(at(text, i - 1 - (before[-1] == " ")))
         unit = re.match("[KMGT]b$|M[VJN]", run) or (run == "M" and at(text, end) in "Ω\u2126")
         first = word or option or (figure and unit)

@@ -460,8 +460,9 @@ class Change:
 
 def _same_notation(p: str, q: str) -> bool:
     """Return whether two texts are the same but for notation, or how a machine reads it."""
-    if bool(re.search(r"[\^_]", p)) != bool(re.search(r"[\^_]", q)):  # but 3^2 is not 32
-        p, q = (re.sub(r"(?:(?<![0-9])|(?<=10))[\^_]", "", one) for one in (p, q))
+    if bool(re.search(r"[\^_]", p)) != bool(re.search(r"[\^_]", q)):
+        # but 3^2 is not 32, and __init__ no init
+        p, q = (re.sub(r"(?:(?<![0-9\^_])|(?<=10))[\^_]", "", one) for one in (p, q))
     groups = _groups("alike")
     return len(p) == len(q) and all(
         c == d or (max(c, d) < "\u3000" and groups.get(c, set()) & groups.get(d, set()))
