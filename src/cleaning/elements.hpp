@@ -197,7 +197,8 @@ private:
             k = page_.top();
         }
         if (k && k >= top.hard_barrier) close_down_to(k, Closed::by_other);
-        if (action == Action::table_cell && !page_.stack.back().row && !page_.stack.back().code)
+        const OpenElement& around = page_.stack.back();
+        if (action == Action::table_cell && (!around.row || around.row < around.hard_barrier) && !around.code)
             begin_row(push(NONE, Action::table_row, 0));
     }
 
