@@ -25,6 +25,7 @@ bool counts_bits() {
 void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to, In<std::int64_t> at) {
     const Strings strings = strings_of(arrays);
     const auto places = view(at);
+    if (places.size() != strings.size()) refuse("as many places as strings are needed");
     Unlocked unlocked;
     for (std::size_t i = 0; i < strings.size(); i++) {
         const auto string = strings[i];
