@@ -147,14 +147,15 @@ Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, RowNumbers rows, R
 std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other,
                                                 RowNumbers other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
+    std::vector<PairFeatures> features(pairs.size());
     nb::list listed;
-    for (const auto& pair : unlocked([&] { return judge.differences(pairs, 1); })) {
+    for (const auto& pair : unlocked([&] { return judge.differences(pairs, 1, features); })) {
         nb::list named;
         for (const auto& [kind, part, its, others] : pair)
             named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), str_of(its), str_of(others)));
         listed.append(named);
     }
-    return {give_records(unlocked([&] { return judge.features(pairs); })), listed};
+    return {give_records(std::move(features)), listed};
 }
 
 Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {

@@ -220,24 +220,18 @@ void Judge::measure(std::span<const Pair> pairs, std::size_t threads, std::span<
     });
 }
 
-std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pair> pairs, std::size_t threads) const {
+std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pair> pairs, std::size_t threads,
+                                                             std::span<PairFeatures> features) const {
     std::vector<std::vector<NamedDifference>> named(pairs.size());
     compare(pairs, threads, 0, [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch& scratch) {
         const auto& [text, other] = pairs[i];
         const auto one = text.texts->text(text.row), its = other.texts->text(other.row);
+        if (!features.empty()) features[i] = {found.features, found.guards, found.same, found.kind, probability(found)};
         named[i] = name_differences(relations_, a, b, found.differences, scratch);
         if (named[i].empty() && !std::ranges::equal(one, its))
             named[i].push_back({DifferenceKind::layout, Part::stem, decoded(one), decoded(its)});
     });
     return named;
-}
-
-std::vector<PairFeatures> Judge::features(std::span<const Pair> pairs) const {
-    std::vector<PairFeatures> features(pairs.size());
-    compare(pairs, 1, 0, [&](std::size_t i, const Form&, const Form&, const Comparison& found, Scratch&) {
-        features[i] = {found.features, found.guards, found.same, found.kind, probability(found)};
-    });
-    return features;
 }
 
 std::vector<Richness> Judge::richness(const ReadTexts& texts) const {

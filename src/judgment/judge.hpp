@@ -230,9 +230,10 @@ public:
     void judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
     // Fills similarities, and what is required of them.
     void measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
-    // Equal pairs together are faster. Of answers, notes and explanations all is named, as one difference.
-    std::vector<std::vector<NamedDifference>> differences(std::span<const Pair> pairs, std::size_t threads) const;
-    std::vector<PairFeatures> features(std::span<const Pair> pairs) const;
+    // Equal pairs together are faster. Of answers, notes and explanations all is named, as one difference. features: filled
+    // with all that the comparisons find, if it has room for each pair.
+    std::vector<std::vector<NamedDifference>> differences(std::span<const Pair> pairs, std::size_t threads,
+                                                          std::span<PairFeatures> features = {}) const;
 
 private:
     template <class Take>
