@@ -31,7 +31,7 @@ from dedup_job.messages import Message
 log = logging.getLogger("dedup")
 
 T = TypeVar("T")
-FORMAT = 7
+FORMAT = 8
 _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)

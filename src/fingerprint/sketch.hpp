@@ -160,10 +160,4 @@ inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> fo
     return static_cast<std::uint32_t>(mix(key) >> (64 - KEY_BITS));
 }
 
-// A hash of a whole text, below 2**KEY_BITS; `utf8` is room that is used again.
-inline std::uint32_t whole_key(Points text, std::vector<std::uint8_t>& utf8) {
-    utf8.resize(MOST_UTF8_BYTES * text.size());
-    return static_cast<std::uint32_t>(XXH3_64bits(utf8.data(), encode_utf8(text, utf8.data())) >> (64 - KEY_BITS));
-}
-
 }  // namespace dedup

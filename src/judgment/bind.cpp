@@ -101,18 +101,23 @@ std::tuple<Out<std::uint32_t>, Out<std::uint64_t>, std::shared_ptr<ReadTexts>> s
     std::shared_ptr<ReadTexts> read;
     {
         Unlocked unlocked;
-        if (judge) read = judge->read(strings_of(strings));
         Sketcher one;
         Buffer canonical;
-        std::vector<std::uint8_t> utf8;
-        for (std::size_t i = 0; columns > 0 && i < texts.size(); i++) {
-            std::uint32_t* to = keys.data() + columns * i;
-            const Points text = judge && !sentences ? Points() : texts[i];
-            if (judge) judge->write_canonical((*read)[i], canonical);
-            const Points form = judge ? Points(canonical) : text;
-            if (minhash) one.sketch(form, {to, BANDS}, {bits.data() + words * i, words}), to += BANDS;
+        std::size_t row = 0;
+        const auto add = [&](Points text, Points form) {
+            std::uint32_t* to = keys.data() + columns * row;
+            if (minhash) one.sketch(form, {to, BANDS}, {bits.data() + words * row, words}), to += BANDS;
             if (sentences) *to++ = sentence_key(text, folded_characters());
-            if (whole) *to = whole_key(form, utf8);
+            if (whole) *to = static_cast<std::uint32_t>(digest(form) >> (64 - KEY_BITS));
+            row++;
+        };
+        const auto each = [&](Points text, const ParsedText& parsed) {
+            if (columns > 0) judge->write_canonical(parsed, canonical), add(text, canonical);
+        };
+        if (judge) read = judge->read(strings_of(strings), each);
+        while (!judge && row < texts.size()) {
+            const Points text = texts[row];
+            add(text, text);
         }
     }
     return {give(std::move(keys)), give(std::move(bits)), std::move(read)};

@@ -88,8 +88,10 @@ struct Model {
 // Texts as they are compared: read into parts, in one notation; and the forms of those that were needed lately.
 class ReadTexts {
 public:
-    // Raises ValueError for what is not UTF-8; lone surrogates pass.
-    ReadTexts(const Strings& texts, const FormTables& tables);
+    using Each = std::function<void(Points text, const ParsedText& parsed)>;
+
+    // Calls each(text, parsed) once it is read. Raises ValueError for what is not UTF-8; lone surrogates pass.
+    ReadTexts(const Strings& texts, const FormTables& tables, const Each& each);
 
     std::size_t size() const { return parsed_.size(); }
     // Characters of a text.
@@ -220,7 +222,9 @@ public:
         : tables_(std::move(tables)), relations_(std::move(relations)), models_(std::move(models)), options_(options) {}
     Judge(const Judge&) = delete;
 
-    std::shared_ptr<ReadTexts> read(const Strings& texts) const { return std::make_shared<ReadTexts>(texts, tables_); }
+    std::shared_ptr<ReadTexts> read(const Strings& texts, const ReadTexts::Each& each = {}) const {
+        return std::make_shared<ReadTexts>(texts, tables_, each);
+    }
     void write_canonical(const ParsedText& text, Buffer& out) const {
         judgment::write_canonical(text, tables_, relations_.spellings, out);
     }

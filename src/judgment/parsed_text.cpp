@@ -345,7 +345,7 @@ void write_canonical(const ParsedText& parsed, const FormTables& tables, const S
     }
 }
 
-ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
+ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables, const Each& each) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < texts.size(); i++) size += texts[i].size();
     utf8_.data.reserve(size);
@@ -357,8 +357,10 @@ ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
         if (points.size() < bytes.size() + ASCII_BLOCK) points.resize(bytes.size() + ASCII_BLOCK);
         const std::ptrdiff_t count = decode_utf8(bytes, points.data());
         if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
-        parser.read(Points(points).first(static_cast<std::size_t>(count)));
+        const Points text = Points(points).first(static_cast<std::size_t>(count));
+        parser.read(text);
         utf8_.add(bytes);
+        if (each) each(text, parsed_[i]);
     }
 }
 

@@ -128,7 +128,7 @@ def test_a_newer_format_is_named(file, monkeypatch):
     monkeypatch.setattr(snapshot, "FORMAT", 9)
     write(file)
     monkeypatch.undo()
-    with pytest.raises(SnapshotError, match="format 9, this version reads 7"):
+    with pytest.raises(SnapshotError, match="format 9, this version reads 8"):
         snapshot.read(file)
 
 
