@@ -14,6 +14,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
+from dedup_job import cluster
 from tests.faults.cluster import WORKER, processes_of, simulated_nodes
 from tests.faults.subject import ENDED_WELL, Subject
 
@@ -51,8 +52,13 @@ def assert_it_ends_as_one_left_alone(subject, code):
     subject.drop()
 
 
+def give_up_soon():
+    cluster._SILENT_SECONDS = 60
+
+
 def started(subject, chance, address):
-    process = subject.start("target", "--cluster", address, **RETRY, **_SLOW)
+    on = "--cluster", address
+    process = subject.start("target", *on, first=give_up_soon, **RETRY, **_SLOW)
     subject.wait_for_batches(process, more=1 + chance.randrange(subject.documents // 2))
     return process
 
@@ -100,9 +106,9 @@ def strike(process, victim, signum, chance):
 
 def test_a_node_of_a_cluster_is_lost(subject, times):
     for seed in range(times(5)):
-        with simulated_nodes() as (cluster, node):
-            process = started(subject, random.Random(seed), cluster.address)
-            cluster.remove_node(node, allow_graceful=False)
+        with simulated_nodes() as (nodes, node):
+            process = started(subject, random.Random(seed), nodes.address)
+            nodes.remove_node(node, allow_graceful=False)
             code = subject.end(process)
         assert_it_ends_as_one_left_alone(subject, code)
 
@@ -111,7 +117,7 @@ def test_a_node_with_another_version_of_a_package_is_refused_by_name(subject, tm
     about = tmp_path / "xxhash-0.1.dist-info" / "METADATA"
     about.parent.mkdir()
     about.write_text("Metadata-Version: 2.1\nName: xxhash\nVersion: 0.1\n")
-    with simulated_nodes(env_vars={"PYTHONPATH": str(tmp_path)}) as (cluster, _):
-        assert subject.run("target", "--cluster", cluster.address, **RETRY) == _USAGE
+    with simulated_nodes(env_vars={"PYTHONPATH": str(tmp_path)}) as (nodes, _):
+        assert subject.run("target", "--cluster", nodes.address, **RETRY) == _USAGE
     assert "xxhash 0.1" in subject.said()
     subject.drop()
