@@ -102,11 +102,10 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-UNSETTLED = 2  # items a thread, with those in hand
-
-
 class Writers(Generic[T]):
     """Threads that write items, several at once, and settle in order those that are written.
+
+    No more are open, written or not, than there are threads.
 
     As a context manager it waits at the end until all is settled, also where the block raised an
     error: what was handed over is good. KeyboardInterrupt alone waits only for the items in hand.
@@ -180,7 +179,7 @@ class Writers(Generic[T]):
 
     def _take(self) -> tuple[int, T] | None:
         def may_take() -> bool:
-            if not self._waiting or self._taken - self._settled >= UNSETTLED * len(self._threads):
+            if not self._waiting or self._taken - self._settled >= len(self._threads):
                 return False
             return self._taken == self._settled or not (self._is_alone or self._waiting[0][1])
 

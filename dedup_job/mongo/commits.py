@@ -22,7 +22,7 @@ import bson
 import pymongo
 from bson.binary import Binary
 from bson.raw_bson import RawBSONDocument
-from pymongo import ReadPreference, WriteConcern
+from pymongo import ReadPreference, ReplaceOne, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError, ConnectionFailure, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
@@ -159,16 +159,19 @@ class Commits:
     def begin(self) -> None:
         """Begin the journal anew; what is in it is settled, or was taken back."""
         token = self._state.token
-        for line in self._lines:
-            own = {"_id": line.row, "token": {"$not": {"$gt": token}}}
-            values = {"token": token, NUMBER: self.generation}
-            self._journal.replace_one(own, values, upsert=True)
+        values = {"token": token, NUMBER: self.generation}
+        earlier = {"token": {"$not": {"$gt": token}}}
+        rows = [
+            ReplaceOne({"_id": line.row, **earlier}, values, upsert=True) for line in self._lines
+        ]
+        self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
 
     def end(self) -> None:
-        """Remove what is settled from the journal."""
+        """Remove what is settled from the journal, which nobody needs to wait for."""
         settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
+        journal = self._journal.with_options(write_concern=WriteConcern(1))
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
-            self._journal.delete_many(settled)
+            journal.delete_many(settled)
 
     def commit(
         self, writes: Writes, values: Mapping[str, Any], record: Record | None = None
@@ -206,7 +209,7 @@ class Commits:
             self._free.put(self._open.pop(settled))
         self.generation = number
 
-    def _repeated(self, attempt: Callable[[], None]) -> None:
+    def _repeated(self, attempt: Callable[[], object]) -> None:
         try:
             with suppress(AlreadyWritten):
                 self._retry(attempt)

@@ -19,7 +19,6 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.index.kept import Comparison, Difference
-from dedup_job.job.preparing import UNSETTLED
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.commits import Commits, purge, undecided_again, unsettled
@@ -62,7 +61,7 @@ class Target(TargetReader):
         """
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
-        self.commits = Commits(client, self.state, retry, lines=UNSETTLED * writers)
+        self.commits = Commits(client, self.state, retry, lines=writers)
         self.writers = writers
         self._row_written = 0.0
         self._resumed = False
@@ -112,9 +111,10 @@ class Target(TargetReader):
         if records := unsettled(self.state.collection, state):
             # those of a former version are in the state itself
             done = dict.fromkeys({"intent", "intent_piece", "undo_from"} & state.keys())
+            done |= {"undo": None} if state.get("undo_from") is not None else {}
             self.commits.commit(partial(take_back, self, records), done)
         self.commits.begin()
-        return self.state.read() or {}
+        return state
 
     def check_runs(self, state: Mapping[str, Any]) -> None:
         """Raise StateMismatch for a state that `T.runs` contradicts.
