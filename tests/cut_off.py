@@ -11,7 +11,6 @@ from pymongo.collection import Collection
 
 from dedup_job.mongo import commits as module
 from dedup_job.mongo.commits import Commits
-from tests.running import one_writer
 
 _WRITES = ("insert_many", "replace_one", "delete_many", "update_one", "bulk_write")
 
@@ -25,13 +24,8 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> N
 
     commits: so many are done before that.
     """
-    whole = [commits]
-    one_writer(monkeypatch)
-    for name in ("commit", "write"):
-        monkeypatch.setattr(Commits, name, _cut(getattr(Commits, name), moment, whole, monkeypatch))
+    commit, whole = Commits.commit, [commits]
 
-
-def _cut(commit: Any, moment: int, whole: list[int], monkeypatch: pytest.MonkeyPatch) -> Any:
     def cut(commits: Commits, *arguments: Any) -> None:
         if whole[0]:
             whole[0] -= 1
@@ -45,7 +39,7 @@ def _cut(commit: Any, moment: int, whole: list[int], monkeypatch: pytest.MonkeyP
             commit(commits, *arguments)
         raise Cut
 
-    return cut
+    monkeypatch.setattr(Commits, "commit", cut)
 
 
 @contextmanager
