@@ -90,7 +90,8 @@ class ReadTexts {
 public:
     using Each = std::function<void(Points text, const ParsedText& parsed)>;
 
-    // Calls each(text, parsed) once it is read. Raises ValueError for what is not UTF-8; lone surrogates pass.
+    // Parses texts in order; calls `each` with the characters of a text and its parts. Raises ValueError for invalid UTF-8;
+    // lone surrogates pass.
     ReadTexts(const Strings& texts, const FormTables& tables, const Each& each);
 
     std::size_t size() const { return parsed_.size(); }
@@ -234,8 +235,8 @@ public:
     void judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
     // Fills similarities, and what is required of them.
     void measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
-    // Equal pairs together are faster. Of answers, notes and explanations all is named, as one difference. features: filled
-    // with all that the comparisons find, if it has room for each pair.
+    // Equal pairs together are faster. Of answers, notes and explanations all is named, as one difference. features: output,
+    // a record for each pair, or empty.
     std::vector<std::vector<NamedDifference>> differences(std::span<const Pair> pairs, std::size_t threads,
                                                           std::span<PairFeatures> features = {}) const;
 

@@ -53,6 +53,7 @@ def assert_it_ends_as_one_left_alone(subject, code):
 
 
 def give_up_soon():
+    """Wait less for a silent cluster than the test does for the command."""
     cluster._SILENT_SECONDS = 60
 
 
