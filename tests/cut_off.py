@@ -11,6 +11,7 @@ from pymongo.collection import Collection
 
 from dedup_job.mongo import commits as module
 from dedup_job.mongo.commits import Commits
+from tests.running import one_writer
 
 _WRITES = ("insert_many", "replace_one", "delete_many", "update_one", "bulk_write")
 
@@ -24,8 +25,13 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> N
 
     commits: so many are done before that.
     """
-    commit, whole = Commits.commit, [commits]
+    whole = [commits]
+    one_writer(monkeypatch)
+    for name in ("commit", "write"):
+        monkeypatch.setattr(Commits, name, _cut(getattr(Commits, name), moment, whole, monkeypatch))
 
+
+def _cut(commit: Any, moment: int, whole: list[int], monkeypatch: pytest.MonkeyPatch) -> Any:
     def cut(commits: Commits, *arguments: Any) -> None:
         if whole[0]:
             whole[0] -= 1
@@ -39,7 +45,7 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> N
             commit(commits, *arguments)
         raise Cut
 
-    monkeypatch.setattr(Commits, "commit", cut)
+    return cut
 
 
 @contextmanager

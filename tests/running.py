@@ -26,12 +26,13 @@ from platformdirs import user_cache_path
 from pymongo.database import Database
 from typer.testing import CliRunner, Result
 
+from dedup_job import commands
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import models
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
-from dedup_job.job.preparing import BackgroundWriter
+from dedup_job.job.preparing import Writers
 from dedup_job.messages import chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
@@ -93,11 +94,18 @@ def run_here(
     return run_job(settings_of(database, **flags), request, Watch(Progress(Log(), show), stop=stop))
 
 
+def written_at_once(writers: Writers[Any], item: Any, *, alone: bool) -> None:  # noqa: ARG001
+    """Write an item in this thread, as `Writers.put` lets others do."""
+    writers._settled += 1
+    writers._write(item, writers._settled)
+    writers._settle([item], writers._settled)
+
+
 def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) -> Run:
     """Run until so many batches are written; flags as of `run_here`."""
     stop = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BackgroundWriter, "put", lambda writer, item: writer._work(item))
+        patch.setattr(Writers, "put", written_at_once)
         after_batches(patch, batches, stop.set)
         return run_here(database, stop=stop.is_set, **flags)
 
@@ -289,18 +297,25 @@ class Forked(ForkServerProcess):
 
 def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> None:
     """Do something in a run of this process once so many batches are written; 0: before any."""
-    write, done = Target.write, 0
+    name = "settle" if number else "write"
+    original, done = getattr(Target, name), 0
 
     def watched(target: Target, *arguments: Any) -> None:
         nonlocal done
-        if done == 0 == number:
+        if not number and not done:
             act()
-        write(target, *arguments)
+        original(target, *arguments)
         done += 1
         if done == number:
             act()
 
-    monkeypatch.setattr(Target, "write", watched)
+    monkeypatch.setattr(Target, name, watched)
+    one_writer(monkeypatch)
+
+
+def one_writer(monkeypatch: Any) -> None:
+    """Let batches be written one after the other."""
+    monkeypatch.setattr(commands.run, "writers_for", lambda _: 1)
 
 
 def interpose(

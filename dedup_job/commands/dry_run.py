@@ -65,7 +65,7 @@ class DryTarget(TargetReader, protocols.Target):
         more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
         return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
-    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
+    def write(self, batch: Batch, decisions: Decisions, *_: object) -> None:
         """Write nothing; let a collector see the decisions."""
         if self.collector is not None:
             self.collector.see(batch, decisions)

@@ -21,6 +21,7 @@ from dedup_job.job import pipeline
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
+from dedup_job.mongo.commits import writers_for
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.reading import PageSize, are_empty
@@ -101,7 +102,7 @@ def run_job(
             target = DryTarget(*places, retry)
             target.collector = watch.collector
         else:
-            target = Target(*places, finish_undo, retry)
+            target = Target(*places, finish_undo, retry, retry(lambda: writers_for(client)))
             target.undo_days = settings.run.undo_days
         page = PageSize(settings.run.page_documents)
         source = Source(target.source, settings.source, retry, target.decided, page)

@@ -170,7 +170,7 @@ class FileTarget(Target):
         numbers = np.array([number_of(key) for key in keys.list()], dtype=np.int64)
         return self._texts.get(numbers)
 
-    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
+    def write(self, batch: Batch, decisions: Decisions, *_: object) -> None:
         """Write the rows of a batch: those that are kept, and a line for each other one."""
         rows, documents = self._source.under_way.popleft(), batch.documents
         kept, numbers = decisions.kept, np.array(rows.numbers, dtype=np.int64)

@@ -20,7 +20,7 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import BackgroundWriter, Pace, in_order, load_index, prefetch
+from dedup_job.job.preparing import Pace, Writers, in_order, load_index, prefetch
 from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
 from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
@@ -37,7 +37,7 @@ from dedup_job.runs.run import (
     Stopwatch,
 )
 
-_PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
+_PAGES, _BATCHES = 2, 1  # read in advance; decided and waiting for a writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +185,7 @@ class RunProgress:
         self._expected: int | None = None
         self._left = set[bytes]()  # keys of documents decided again, or gone, so far
         self._again = 0  # documents that were decided before, and are again
+        self._settled = 0  # batches
         self._leaving: Mapping[bytes, bytes] = {}  # kept documents that are decided again, or gone
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         if not follows:
@@ -249,9 +250,12 @@ class RunProgress:
 
     def decide_all(self, batches: Iterator[Batch]) -> None:
         """Decide batches and write them, until a stop; all that is decided is written then."""
-        with BackgroundWriter(self.write, _BATCHES) as written:
+        target, before = self._job.target, self._settled
+        write, settle = partial(self.write, before), partial(self.settle, before)
+        with Writers(write, settle, _BATCHES, target.writers) as writers:
             for batch in batches:
-                written.put(self.decide(batch))
+                decided = self.decide(batch)
+                writers.put(decided, alone=target.is_alone(*decided[:2]))
                 if self._job.stop():
                     self._is_cut = self._job.follow is None or next(batches, None) is not None
                     break
@@ -288,16 +292,23 @@ class RunProgress:
         self._decided = after
         return batch, decisions, self._report(after, Status.RUNNING)
 
-    def write(self, decided: Decided) -> None:
-        """Write a batch and tell of it."""
-        documents, report = decided[0].documents, decided[2]
-        with self.watch.timing(Stage.WRITE, len(documents)):
-            self._job.target.write(*decided)
-        self._job.decider.arrived()
-        self._left.update(documents.former)
-        self._again += len(documents) if documents.former else 0
-        self.written = report
-        self._job.progress.checkpoint(report)
+    def write(self, before: int, decided: Decided, number: int) -> None:
+        """Write a batch, the so-manieth after those before."""
+        with self.watch.timing(Stage.WRITE, len(decided[0].documents)):
+            self._job.target.write(*decided, before + number)
+
+    def settle(self, before: int, written: Sequence[Decided], number: int) -> None:
+        """Let batches that are written count, and tell of them."""
+        *_, (_, _, report) = written
+        with self.watch.timing(Stage.WRITE):
+            self._job.target.settle(report, before + number)
+        self._settled = before + number
+        for batch, _, self.written in written:
+            self._job.decider.arrived()
+            former = batch.documents.former
+            self._left.update(former)
+            self._again += len(batch.documents) if former else 0
+            self._job.progress.checkpoint(self.written)
 
     def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""

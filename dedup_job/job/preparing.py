@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -102,55 +102,118 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-class BackgroundWriter(Generic[T]):
-    """One thread that works off items in order.
+class Writers(Generic[T]):
+    """Threads that write items, several at once, and settle in order those that are written.
 
-    As a context manager it waits at the end until all is done, also where the block raised an
-    error: what was handed over is good. KeyboardInterrupt alone waits only for the item in hand.
+    No more are open, written or not, than there are threads.
+
+    As a context manager it waits at the end until all is settled, also where the block raised an
+    error: what was handed over is good. KeyboardInterrupt alone waits only for the items in hand.
     """
 
-    def __init__(self, work: Callable[[T], None], depth: int, patience: float = 3.0) -> None:
-        """Take the work; `put` waits while `depth` items wait.
+    def __init__(
+        self,
+        write: Callable[[T, int], None],
+        settle: Callable[[Sequence[T], int], None],
+        depth: int,
+        threads: int = 1,
+        patience: float = 3.0,
+    ) -> None:
+        """Take the work; `put` waits while `depth` items wait for a thread.
 
-        patience: seconds that a person who interrupts waits for the item in hand.
+        write: takes an item and its number, from 1; settle: items that follow each other, and the
+        number of the last one; patience: seconds that a person who interrupts waits for the items
+        in hand.
         """
-        self._work = work
-        self._patience = patience
-        self._ended = False
-        self._items: queue.Queue[T | None] = queue.Queue(depth)
+        self._write, self._settle, self._depth, self._patience = write, settle, depth, patience
+        self._turn = threading.Condition()
+        self._waiting = deque[tuple[T, bool]]()
+        self._written: dict[int, T] = {}
+        self._taken = self._settled = 0
+        self._is_settling = self._is_alone = self._ended = False
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._run, name="write", daemon=True) for _ in range(threads)
+        ]
 
-    def __enter__(self) -> BackgroundWriter[T]:
-        self._thread.start()
+    def __enter__(self) -> Writers[T]:
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, KeyboardInterrupt):
+        interrupted = isinstance(error, KeyboardInterrupt)
+        with self._turn:
             self._ended = True
-            with suppress(queue.Full):
-                self._items.put_nowait(None)
-            self._thread.join(self._patience)
-            return
-        self._items.put(None)
-        self._thread.join()
+            if interrupted:
+                self._waiting.clear()
+            self._turn.notify_all()
+        end = time.monotonic() + self._patience
+        for thread in self._threads:
+            thread.join(max(end - time.monotonic(), 0) if interrupted else None)
         if self._error is not None and error is None:
             raise self._error
 
-    def put(self, item: T) -> None:
-        """Hand over an item; raises the error of the work if it failed, which ends it."""
-        self._items.put(item)
-        if self._error is not None:
-            raise self._error
+    def put(self, item: T, *, alone: bool = False) -> None:
+        """Hand over an item; raises the error of the work if it failed, which ends it.
+
+        alone: it is written when all before it is settled, and before anything behind it.
+        """
+        with self._turn:
+            self._turn.wait_for(lambda: self._error or len(self._waiting) < self._depth)
+            if self._error is not None:
+                raise self._error
+            self._waiting.append((item, alone))
+            self._turn.notify_all()
 
     def _run(self) -> None:
-        while (item := self._items.get()) is not None:
-            if self._ended or self._error is not None:
-                continue  # nothing is done after what failed
+        while (taken := self._take()) is not None:
+            number, item = taken
             try:
-                self._work(item)
+                self._write(item, number)
+                self._settle_all(number, item)
             except BaseException as e:  # noqa: BLE001  # raised again by put and at the end
-                self._error = e
+                with self._turn:
+                    self._error = self._error or e
+                    self._turn.notify_all()
+
+    def _take(self) -> tuple[int, T] | None:
+        def may_take() -> bool:
+            if not self._waiting or self._taken - self._settled >= len(self._threads):
+                return False
+            return self._taken == self._settled or not (self._is_alone or self._waiting[0][1])
+
+        def is_over() -> bool:
+            return self._error is not None or (self._ended and not self._waiting)
+
+        with self._turn:
+            self._turn.wait_for(lambda: is_over() or may_take())
+            if is_over():
+                return None
+            item, self._is_alone = self._waiting.popleft()
+            self._taken += 1
+            self._turn.notify_all()
+            return self._taken, item
+
+    def _settle_all(self, number: int, item: T) -> None:
+        """Settle what is written up to the first that is not, unless another thread does."""
+        with self._turn:
+            self._written[number] = item
+            if self._is_settling:
+                return
+            self._is_settling = True
+        while True:
+            with self._turn:
+                items = list[T]()
+                while (number := self._settled + len(items) + 1) in self._written:
+                    items.append(self._written.pop(number))
+                self._is_settling = bool(items)
+                if not items:
+                    return
+            self._settle(items, number - 1)
+            with self._turn:
+                self._settled = number - 1
+                self._turn.notify_all()
 
 
 _TOO_LARGE = Quarantined(

@@ -112,8 +112,21 @@ class Target(Protocol):
         """Return the bookmark of the last run that read everything; None if it is of no use."""
         return None
 
-    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
-        """Commit a batch together with the report's checkpoint."""
+    @property
+    def writers(self) -> int:
+        """How many batches may be written at once."""
+        return 1
+
+    def is_alone(self, batch: Batch, decisions: Decisions) -> bool:  # noqa: ARG002
+        """Tell whether no other batch may be written at the same time."""
+        return False
+
+    def write(self, batch: Batch, decisions: Decisions, report: Run, number: int) -> None:
+        """Write a batch, the so-manieth of the run; it counts once it is settled."""
+
+    def settle(self, report: Run, number: int) -> None:  # noqa: ARG002
+        """Let all batches up to a number count, together with the report's checkpoint."""
+        return
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Describe what others changed, after the run's last batch; "" where nothing changed."""

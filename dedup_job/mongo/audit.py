@@ -16,14 +16,13 @@ from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
-from dedup_job.mongo.commits import RunPieces, pieces_of_runs
+from dedup_job.mongo.commits import RunPieces, pieces_of_runs, unsettled
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
-from dedup_job.mongo.ledger_removals import former_rows
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import ID_PAGE, PageSize, estimated, fetch, majority, pages
 from dedup_job.mongo.rows import groups_in, run_of
-from dedup_job.mongo.state import BY_HAND, holder
+from dedup_job.mongo.state import holder
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import Counts
@@ -76,10 +75,11 @@ class Checker(Audited):
         return int(state["generation"])
 
     def _find_half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
-        half = {*map(id_keys.stored, state.get("intent") or ())}
-        if (first := state.get("intent_piece")) is not None:
-            pieces = RunPieces(self.target.runs, state["checkpoint"]["run"], self.target.retry)
-            half |= {key for piece in pieces.read(first) for key in piece.keys}
+        half = set[bytes]()
+        for run, keys, first in unsettled(self.target.state.collection, state):
+            pieces = RunPieces(self.target.runs, run, self.target.retry)
+            taken = pieces.read(first) if first is not None else ()
+            half.update(keys, *(piece.keys for piece in taken))
         self._half = frozenset(half)
         found: list[bytes | str] = [*half]
         if (undoing := state.get("undo")) is not None:
@@ -239,9 +239,6 @@ def _recorded(
         counts = Counts.from_dict((checkpoint if checkpoint["run"] == number else row)["counts"])
         for kind in _KINDS:
             said[number, kind] += getattr(counts, kind)
-        for taken_out in former_rows(target, row) if row["status"] in BY_HAND else ():
-            for one in taken_out:
-                leave(run_of(one.raw, is_kept=False), _kind_of(one))
     for number, taken in pieces_of_runs(target.runs, target.retry):
         for one in taken.kept:
             # a better copy counts as the duplicate that it would have been, and is kept

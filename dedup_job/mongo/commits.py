@@ -7,20 +7,24 @@ in the commit that writes its successor.
 from __future__ import annotations
 
 import logging
+import queue
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
+from itertools import accumulate, compress
 from typing import Any, NamedTuple
 
 import bson
 import pymongo
+from bson.binary import Binary
 from bson.raw_bson import RawBSONDocument
-from pymongo import ReadPreference, WriteConcern
+from pymongo import ReadPreference, ReplaceOne, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
+from pymongo.errors import BulkWriteError, ConnectionFailure, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
@@ -40,9 +44,13 @@ MOST_ROWS = 100_000  # the server takes no more
 Writes = Callable[[ClientSession | None], None]
 _BY_ID = ["_id"]
 _MAJORITY = ReadConcern("majority")
+_DURABLE = WriteConcern("majority", j=True)
 _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
+NUMBER = "number"  # of a row of the journal: the state's generation once it is settled
+_USUAL_CORES = 4  # of a server
+_MOST_KEYS = 15 << 20  # bytes of a row of the journal
 KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left the ledger
-AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
+AGAIN, SHORT = "again", "short"  # of a piece
 PIECE_ROWS = 1000  # of a piece
 PIECE_BYTES = 8 << 20  # of a piece; one row may be larger
 _SPARE = 128 * 1024  # bytes; a row of the ledger leaves 64 KiB to what records its removal
@@ -94,49 +102,129 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
         raise BulkWriteError({**errors, "errorLabels": [*labels]})
 
 
-class Commits:
-    """Commits of one holder of the lease; the state's generation tells whether one took effect."""
+def writers_for(client: Client) -> int:
+    """Return how many batches are written at once: half of the server's cores, from 2 to 8."""
+    try:
+        cores = int(client.admin.command("hostInfo")["system"]["numCores"])
+    except (OperationFailure, KeyError):  # without the right to ask
+        cores = _USUAL_CORES
+    return min(max(cores // 2, 2), 8)
 
-    def __init__(self, client: Client, state: State, retry: RetryPolicy) -> None:
-        self._client = client
-        self._session = client.start_session()
-        self._state = state
-        self._retry = retry
-        state.session_id = self._session.session_id  # by which another process can end what it left
-        self._left_open = False  # it may be that the server still holds a transaction of ours
-        self._turn = threading.RLock()  # the session is of one thread at a time
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """A connection of a holder of the lease; row: the `_id` of its journal in `T.state`."""
+
+    row: str
+    session: ClientSession
+    turn: threading.RLock = field(default_factory=threading.RLock)
+    is_left_open: bool = False  # it may be that the server still holds a transaction of ours
+
+
+class Commits:
+    """Commits of one holder of the lease; the state's generation says how many are settled.
+
+    One is settled with the state, in one transaction where the server has them. Batches are written
+    several at once, each over a line that is its own until it is settled. It is recorded in the
+    journal of the line, by which the next holder of the lease takes it back: on a server with
+    transactions in that of the batch, else before it. The rows of the journal bear the token of the
+    lease, so that who lost it commits nothing.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        state: State,
+        retry: RetryPolicy,
+        *,
+        lines: int,
+    ) -> None:
+        self._client, self._state, self._retry = client, state, retry
+        self._journal = state.collection
+        self._lines = [_Line(f"journal {n}", client.start_session()) for n in range(lines)]
+        # by which another process can end what this one left
+        state.sessions = [line.session.session_id for line in self._lines]
+        self._free = queue.SimpleQueue[_Line]()
+        for line in self._lines:
+            self._free.put(line)
+        self._open = dict[int, _Line]()  # lines of batches that are not settled, by their numbers
         self.generation = 0  # of the state before the next commit
 
     @cached_property
     def whole(self) -> bool:
-        """Whether the server has transactions; then no intent is needed."""
+        """Whether the server has transactions."""
         hello = self._retry(lambda: self._client.admin.command("hello"))
         return "setName" in hello or hello.get("msg") == "isdbgrid"
 
-    def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
+    def begin(self) -> None:
+        """Begin the journal anew; what is in it is settled, or was taken back."""
+        token = self._state.token
+        values = {"token": token, NUMBER: self.generation}
+        earlier = {"token": {"$not": {"$gt": token}}}
+        rows = [
+            ReplaceOne({"_id": line.row, **earlier}, values, upsert=True) for line in self._lines
+        ]
+        self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
+
+    def end(self) -> None:
+        """Remove what is settled from the journal, which nobody needs to wait for."""
+        settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
+        journal = self._journal.with_options(write_concern=WriteConcern(1))
+        with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
+            journal.delete_many(settled)
+
+    def commit(
+        self, writes: Writes, values: Mapping[str, Any], record: Record | None = None
+    ) -> None:
         """Do the writes and set values in the state; repeated until the outcome is known.
 
-        A standalone server has no transactions: there the state holds `intent` meanwhile, by which
-        the next holder of the lease takes back what is half done. `writes` may be called again.
-        Raises LeaseLost, with nothing written, if another run took over.
+        record: by which the writes are taken back. `writes` may be called again. Raises LeaseLost,
+        with nothing written, if another run took over.
         """
-        attempt = self._together if self.whole else self._in_order
+        number, line = self.generation + 1, self._free.get()
         try:
-            with self._turn, suppress(AlreadyWritten):
-                self._retry(lambda: attempt(writes, values, intent))
+            with line.turn:
+                if self.whole:
+                    self._repeated(lambda: self._together(line, writes, values))
+                else:
+                    self._repeated(lambda: self._recorded(line, number, writes, record))
+                    self._repeated(lambda: self._settled(values, 1))
+        finally:
+            self._free.put(line)
+        self.generation = number
+
+    def write(self, number: int, writes: Writes, record: Record) -> None:
+        """Do the writes of a batch, which counts when it is settled; as above.
+
+        number: the generation of the state that settles it.
+        """
+        self._open[number] = line = self._free.get()
+        with line.turn:
+            self._repeated(lambda: self._recorded(line, number, writes, record))
+
+    def settle(self, number: int, values: Mapping[str, Any]) -> None:
+        """Set values in the state, which count for all batches up to a number."""
+        self._repeated(lambda: self._settled(values, number - self.generation))
+        for settled in range(self.generation + 1, number + 1):
+            self._free.put(self._open.pop(settled))
+        self.generation = number
+
+    def _repeated(self, attempt: Callable[[], object]) -> None:
+        try:
+            with suppress(AlreadyWritten):
+                self._retry(attempt)
         except (PyMongoError, StateMismatch):
             self._state.confirm()  # after a long sleep the lease may be the reason
             raise
-        self.generation += 1
 
     def at_rest(self) -> bool:
         """Tell whether no commit is under way, nor a transaction left open on the server."""
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             self._end_left_open()
-        if self._left_open or not self._turn.acquire(blocking=False):
-            return False
-        self._turn.release()
-        return True
+        is_free = [line.turn.acquire(blocking=False) for line in self._lines]
+        for line in compress(self._lines, is_free):
+            line.turn.release()
+        return all(is_free) and not any(line.is_left_open for line in self._lines)
 
     def renew(self) -> None:
         """Renew the lease before something is tried again, which an open transaction would bar."""
@@ -144,46 +232,110 @@ class Commits:
         self._state.renew()
 
     def _end_left_open(self) -> None:
-        """End a transaction that the server still holds open; it would stay for a minute.
+        """End transactions that the server still holds open; they would stay for a minute.
 
         The server does so when the session begins the next one, as a commit that is tried again
         does.
         """
-        if self._left_open and self._turn.acquire(blocking=False):
+        for line in self._lines:
+            if not line.is_left_open or not line.turn.acquire(blocking=False):
+                continue
             try:
-                self._session.start_transaction(_MAJORITY, read_preference=_PRIMARY)
+                line.session.start_transaction(_MAJORITY, read_preference=_PRIMARY)
                 try:
-                    self._state.read(self._session)
+                    self._state.read(line.session)
                 finally:
-                    self._session.abort_transaction()
+                    line.session.abort_transaction()
             finally:
-                self._turn.release()
-            self._left_open = False
+                line.turn.release()
+            line.is_left_open = False
 
-    def _together(self, writes: Writes, values: Mapping[str, Any], _: Mapping[str, Any]) -> None:
-        """Commit in one transaction; the state last, since that bars it for the lease's renewal."""
-        session = self._session
-        session.start_transaction(_MAJORITY, WriteConcern("majority", j=True), _PRIMARY)
-        self._left_open = True
+    @contextmanager
+    def _transaction(self, line: _Line) -> Iterator[ClientSession]:
+        session = line.session
+        session.start_transaction(_MAJORITY, _DURABLE, _PRIMARY)
+        line.is_left_open = True
         try:
-            self._state.verify(session, self.generation)
-            writes(session)
-            self._state.update(values, session, changed=True, generation=self.generation)
+            yield session
             session.commit_transaction()
-            self._left_open = False
+            line.is_left_open = False
         except Exception as e:  # not a second Ctrl-C, which does not wait for a slow server
             if session.in_transaction:
                 session.abort_transaction()
-                self._left_open = isinstance(e, ConnectionFailure)  # was it told?
+                line.is_left_open = isinstance(e, ConnectionFailure)  # was it told?
             raise
 
-    def _in_order(
-        self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]
+    def _together(self, line: _Line, writes: Writes, values: Mapping[str, Any]) -> None:
+        """Commit in one transaction; the state last, since that bars it for the lease's renewal."""
+        with self._transaction(line) as session:
+            self._state.verify(session, self.generation)
+            writes(session)
+            self._state.update(values, session, count=1, generation=self.generation)
+
+    def _recorded(self, line: _Line, number: int, writes: Writes, record: Record | None) -> None:
+        """Write the journal, then the batch."""
+        self._state.check()
+        values = {**record.values(), NUMBER: number} if record else {}
+        if self.whole:
+            with self._transaction(line) as session:
+                self._record(line, {"$lt": number}, values, session)
+                writes(session)
+        else:
+            if record:
+                self._record(line, {"$lte": number}, values)
+            writes(None)
+
+    def _record(
+        self,
+        line: _Line,
+        before: Mapping[str, int],
+        values: Mapping[str, Any],
+        session: ClientSession | None = None,
     ) -> None:
-        self._state.update(intent, generation=self.generation)
-        writes(None)
-        values = {**dict.fromkeys(intent), **values}
-        self._state.update(values, changed=True, generation=self.generation)
+        own = {"_id": line.row, "token": self._state.token}
+        change = {"$set": values}
+        result = self._journal.update_one({**own, NUMBER: before}, change, session=session)
+        if result.matched_count == 1:
+            return
+        if self._journal.find_one(own) is None:
+            self._state.lose()
+        raise AlreadyWritten
+
+    def _settled(self, values: Mapping[str, Any], count: int) -> None:
+        self._state.update(values, count=count, generation=self.generation)
+
+
+class Record(NamedTuple):
+    """What a commit writes, by which it is taken back: keys of documents and rows, and pieces.
+
+    first: the number of the first piece with what leaves, None where nothing does.
+    """
+
+    run: int
+    keys: Sequence[bytes]
+    first: int | None = None
+
+    def values(self) -> dict[str, Any]:
+        """Return the record as the journal holds it; what has no room there stays after a kill."""
+        ends = accumulate(map(len, self.keys))
+        keys = b"".join(key for key, end in zip(self.keys, ends, strict=True) if end <= _MOST_KEYS)
+        return {"run": self.run, "keys": Binary(keys), "first": self.first}
+
+
+def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
+    """Return the records of commits that the state does not count, the last one first."""
+    found = list[Record]()
+    for row in journal.find({NUMBER: {"$gt": state["generation"]}}).sort(NUMBER, -1):
+        keys = raw_bson.document(row["keys"])
+        own = [keys[one.start : one.end] for one in raw_bson.elements(keys)]
+        found.append(Record(row["run"], own, row["first"]))
+    if state.get("intent") is not None:  # of a former version
+        run = (state["checkpoint"] or {"run": 0})["run"]
+        own = [*map(id_keys.stored, state["intent"])]
+        found.append(Record(run, own, state.get("intent_piece")))
+    if state.get("undo_from") is not None:
+        found.append(Record(state["undo"], (), state["undo_from"]))
+    return found
 
 
 def insert_once(
@@ -235,13 +387,15 @@ def fits_in_piece(raw: bytes) -> bool:
 class Piece(NamedTuple):
     """Documents that left the target, rows that left the ledger, and whether they are undecided.
 
-    Else the documents are in the ledger. number: among the pieces of a run or an entry.
+    Else the documents are in the ledger. number: among the pieces of a run or an entry; short: how
+    many of those that a person restored are short.
     """
 
     kept: Sequence[RawDocument]
     rows: Sequence[RawDocument] = ()
     again: bool = False
     number: int = 0
+    short: int = 0
 
     @property
     def keys(self) -> list[bytes]:
@@ -266,23 +420,30 @@ class RunPieces:
             if not part.keys:
                 self._runs.delete_many({"_id": piece_id(self._run, piece)}, session=session)
                 continue
-            kept, rows = ([RawBSONDocument(row.raw) for row in rows] for rows in part[:2])
-            more = {ROWS: rows, AGAIN: True} if part.again else {}
-            self.put(piece, {KEPT: kept, **more}, session)
-
-    def put(self, piece: int, values: Mapping[str, Any], session: ClientSession | None) -> None:
-        """Write one piece."""
-        own = {"_id": piece_id(self._run, piece), "of": self._run, PIECE: piece}
-        self._runs.replace_one({"_id": own["_id"]}, {**own, **values}, upsert=True, session=session)
+            own = {"_id": piece_id(self._run, piece), "of": self._run, PIECE: piece}
+            values: dict[str, Any] = {
+                name: [RawBSONDocument(row.raw) for row in rows]
+                for name, rows in ((KEPT, part.kept), (ROWS, part.rows))
+                if rows
+            }
+            values |= {AGAIN: True} if part.again else {}
+            values |= {SHORT: part.short} if part.short else {}
+            self._runs.replace_one(
+                {"_id": own["_id"]}, {**own, **values}, upsert=True, session=session
+            )
 
     def read(self, first: int = 0) -> Iterator[Piece]:
         """Yield the pieces of a run from a number on, the last one first."""
         return (piece for _, piece in _read(self._runs, self._of(first), self._retry))
 
-    def at(self, number: int) -> Piece | None:
-        """Return one piece, None if there is none of that number."""
-        key = raw_bson.fields({"_id": piece_id(self._run, number)})
-        return next((piece for _, piece in _found(self._runs, key, self._retry)), None)
+    def size(self, session: ClientSession | None = None) -> tuple[int, int, int]:
+        """Return the numbers of pieces, of their rows, and of what is short."""
+        rows: Any = {"$size": {"$ifNull": [f"${ROWS}", []]}}
+        sums = {"n": {"$sum": 1}, "rows": {"$sum": rows}, "short": {"$sum": f"${SHORT}"}}
+        steps: list[Any] = [{"$match": self._of(0)}, {"$group": {"_id": None, **sums}}]
+        for found in self._runs.aggregate(steps, session=session):
+            return found["n"], found["rows"], found["short"]
+        return 0, 0, 0
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -321,24 +482,21 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
 def _read(
     runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy
 ) -> Iterator[tuple[int, Piece]]:
-    for one in look_up(runs, {**those, KEPT: {"$ne": None}}, {"_id": 1}, retry, sort=[("_id", 1)]):
-        yield from _found(runs, one.key, retry)
-
-
-def _found(runs: AnyCollection, key: bytes, retry: RetryPolicy) -> Iterator[tuple[int, Piece]]:
-    for found in look_up(runs, id_keys.among([key]), None, retry):
-        try:
-            kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
-        except (ValueError, IndexError, struct.error) as e:
-            raise StateMismatch(
-                "{name} holds a piece of a run, _id {id}, that was changed by something "
-                "other than dedup. Restore it from a backup.",
-                name=runs.full_name,
-                id=shown(found.key),
-            ) from e
-        again = raw_bson.find(found.raw, AGAIN.encode()) is not None
-        number = -id_keys.id_value(found.key) % _APART
-        yield raw_bson.field(found.raw, "of"), Piece(kept, rows, again, number)
+    for one in look_up(runs, {**those, PIECE: {"$ne": None}}, {"_id": 1}, retry, sort=[("_id", 1)]):
+        for found in look_up(runs, id_keys.among([one.key]), None, retry):
+            try:
+                kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
+            except (ValueError, IndexError, struct.error) as e:
+                raise StateMismatch(
+                    "{name} holds a piece of a run, _id {id}, that was changed by something "
+                    "other than dedup. Restore it from a backup.",
+                    name=runs.full_name,
+                    id=shown(found.key),
+                ) from e
+            again = raw_bson.find(found.raw, AGAIN.encode()) is not None
+            number, short = -id_keys.id_value(found.key) % _APART, raw_bson.field(found.raw, SHORT)
+            piece = Piece(kept, rows, again, number, short or 0)
+            yield raw_bson.field(found.raw, "of"), piece
 
 
 def _rows_in(piece: bytes, name: bytes) -> list[RawDocument]:

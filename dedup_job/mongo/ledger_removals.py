@@ -1,7 +1,6 @@
-"""What a person takes out of the ledger: its rows, in pieces beside their entry, and back again.
+"""What a person takes out of the ledger: its rows, in pieces beside their entry, a row of `T.runs`.
 
-An entry is a row of `T.runs`. It says how many pieces count; one beyond was never done or is taken
-back. Each piece is one commit, so what is cut off is as whole as what ended.
+Each piece is one commit, so what is cut off is as whole as what ended.
 """
 
 from __future__ import annotations
@@ -12,25 +11,30 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import PIECE_BYTES, PIECE_ROWS, ROWS, RunPieces, insert_once, piece_id
+from dedup_job.mongo.commits import (
+    PIECE_BYTES,
+    PIECE_ROWS,
+    Piece,
+    Record,
+    RunPieces,
+    insert_once,
+    piece_id,
+)
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import stored_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_commands, packed
+from dedup_job.mongo.replacing import entry_size
 from dedup_job.mongo.state import BY_HAND, PIECE, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
-from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Status
 
 Row = Mapping[str, Any]  # of T.runs, of an entry
 
@@ -74,20 +78,13 @@ def begun(target: Target, given: str, about: Row) -> Row:
             target=target.name,
             undo=command_line("undo", run, "--target", target.name),
         )
-    new, former, size = {"_id": next_run(state), **about}, unfinished(target, given), (0, 0, 0)
+    new, former = {"_id": next_run(state), **about}, unfinished(target, given)
+    size = 0, 0, 0
     if former and former[-1]["_id"] == new["_id"] - 1:  # else a run came between: the order counts
-        last = former[-1]
-        size = last["pieces"], last["documents"], last["counts"]["short"]["kept"]
-        new |= {"_id": last["_id"], "started": last["started"]}
-    return {**_sized(new, *size), "given": given, "finished": None}
-
-
-def _sized(entry: Row, pieces: int, documents: int, short: int) -> Row:
-    """Return an entry of this size; short: how many of its documents are kept and short."""
-    is_kept = entry["status"] == str(Status.RESTORED) and documents
-    counts = Counts(documents, short_kept=short) if is_kept else Counts()
-    own = {"pieces": pieces, "documents": documents}
-    return {**entry, **own, "counts": counts.as_dict(), "rates": counts.rates()}
+        new |= {name: former[-1][name] for name in ("_id", "started")}
+        size = RunPieces(target.runs, new["_id"], target.retry).size()
+    target.retry(lambda: target.state.update({"last_run": new["_id"]}))
+    return {**new, **entry_size(new["status"], *size), "given": given, "finished": None}
 
 
 def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
@@ -100,7 +97,11 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
             id=shown(key),
             target=target.name,
         )
-    after, number = _with_piece(entry, piece), entry["_id"]
+    number, pieces = entry["_id"], entry["pieces"]
+    short_before = entry["counts"]["short"]["kept"]
+    one_more = Piece((), [one.row for one in piece], short=sum(one.short for one in piece))
+    size = pieces + 1, entry["documents"] + len(piece), short_before + one_more.short
+    after = {**entry, **entry_size(entry["status"], *size)}
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
     short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
     documents = Documents.of(one.kept for one in piece if one.kept)
@@ -113,15 +114,12 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
-        _write_piece(target, entry, piece, session)
+        RunPieces(target.runs, number).write(pieces, [one_more], session)
         insert_once(target.documents, kept, session)
         for part in in_commands(keys):
             target.ledger.delete_many(id_keys.among(part), session=session)
 
-    # a standalone server is brought back to before this piece if it is cut off
-    values = {"last_run": number, "undo": None, "undo_from": None}
-    intent = {"undo": number, "undo_from": entry["pieces"], "last_run": number}
-    target.commits.commit(writes, values, intent)
+    target.commits.commit(writes, {}, Record(number, documents.keys.list(), pieces))
     return after
 
 
@@ -137,88 +135,25 @@ def finish_entries(target: Target, given: str, seconds: float) -> None:
     target.retry(write)
 
 
-def put_back(
-    target: Target, number: int, rows: Sequence[RawDocument]
-) -> tuple[int, list[RawDocument]]:
-    """Put rows back in place of an entry's documents, but for only copies.
-
-    Return how many documents left the target, and the rows of those that stay.
-    """
-    stay = only_copies(target, rows)
-    staying = {row.key for row in stay}
-    keys = [row.key for row in rows if row.key not in staying]
-    there = target.held_by(target.ledger, keys)
-    back = strings_of([row.raw for row in rows if row.key not in there | staying])
-    (documents, mine), (ledger, _) = target.of_run(number)
-    gone = 0
-
-    def writes(session: ClientSession | None) -> None:
-        nonlocal gone
-        own = {"$and": [id_keys.among(keys), mine]}
-        gone = documents.delete_many(own, session=session).deleted_count
-        insert_once(ledger, back, session)
-        ledger.delete_many(id_keys.among([*staying]), session=session)
-
-    target.commits.commit(writes, {"undo": number}, {"undo": number})
-    return gone, stay
-
-
-def shorten(
-    target: Target,
-    row: Row,
-    pieces: int,
-    stay: Sequence[RawDocument],
-    session: ClientSession | None,
-) -> None:
-    """Shorten an entry to its first pieces and some rows of later ones."""
-    number = row["_id"]
-    only = {"of": number, PIECE: {"$lt": pieces}}
-    found = list(target.runs.find(only, {"documents": 1, "short": 1}, session=session))
-    documents, short = (sum(piece[name] for piece in found) for name in ("documents", "short"))
-    entry = _sized(row, pieces, documents, short)
-    for piece in in_pieces(map(TakenOut, stay)):
-        _write_piece(target, entry, piece, session)
-        entry = _with_piece(entry, piece)
-    values = {name: entry[name] for name in ("pieces", "documents", "counts", "rates")}
-    target.runs.update_one({"_id": number}, {"$set": values}, session=session)
-
-
-def _with_piece(entry: Row, piece: Sequence[TakenOut]) -> Row:
-    short = entry["counts"]["short"]["kept"] + sum(one.short for one in piece)
-    return _sized(entry, entry["pieces"] + 1, entry["documents"] + len(piece), short)
-
-
-def _write_piece(
-    target: Target, entry: Row, piece: Sequence[TakenOut], session: ClientSession | None
-) -> None:
-    rows = [RawBSONDocument(one.row.raw) for one in piece]
-    short = sum(one.short for one in piece)
-    values = {"documents": len(piece), "short": short, ROWS: rows}
-    RunPieces(target.runs, entry["_id"]).put(entry["pieces"], values, session)
-
-
-def former_rows(
-    target: TargetReader, row: Row, half: int | None = None
-) -> Iterator[Sequence[RawDocument]]:
-    """Yield the rows that an entry took out of the ledger; StateMismatch if a piece is gone.
-
-    half: the only piece that is wanted, which may not be written yet.
-    """
-    number = row["_id"]
-    pieces = RunPieces(target.runs, number, target.retry)
-    for one in range(row["pieces"]) if half is None else (half,):
-        piece = pieces.at(one)
-        if piece is None and half is None:
-            raise StateMismatch(
-                "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
-                "taken out of the ledger: someone removed or changed it. Put it back from a "
-                "backup; nothing was written.",
-                name=target.runs.full_name,
-                piece=one,
-                number=number,
-                id=piece_id(number, one),
-            )
-        yield piece.rows if piece else ()
+def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument]]:
+    """Yield the rows that an entry took out of the ledger; StateMismatch if a piece is gone."""
+    number, missing = row["_id"], row["pieces"]
+    for piece in RunPieces(target.runs, number, target.retry).read():
+        missing -= 1
+        if piece.number != missing:
+            missing += 1
+            break
+        yield piece.rows
+    if missing > 0:
+        raise StateMismatch(
+            "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
+            "taken out of the ledger: someone removed or changed it. Put it back from a "
+            "backup; nothing was written.",
+            name=target.runs.full_name,
+            piece=missing - 1,
+            number=number,
+            id=piece_id(number, missing - 1),
+        )
 
 
 def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:

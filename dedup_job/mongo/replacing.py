@@ -19,7 +19,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import Piece, RunPieces, in_parts, insert_once
+from dedup_job.mongo.commits import Piece, Record, RunPieces, in_parts, insert_once
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.raw_bson import RawDocument
@@ -27,6 +27,8 @@ from dedup_job.mongo.reading import in_commands, look_up, majority, some
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,9 @@ class Leaving:
     own: Sequence[Piece] = ()
     piece: int = 0
 
-    @property
-    def intent(self) -> dict[str, int]:
-        """The part of an intent by which it is taken back."""
-        return {"intent_piece": self.piece} if self.earlier or self.own else {}
+    def record(self, keys: Sequence[bytes]) -> Record:
+        """Return the record of the commit; keys: of what it writes."""
+        return Record(self.run, keys, self.piece if self.earlier or self.own else None)
 
     def exchange(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
         """Write documents and rows of the ledger, and let leave what has another place now."""
@@ -176,16 +177,56 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
 
 
 def bring_back(
-    target: TargetReader, run: int, piece: Piece, session: ClientSession | None = None
+    target: TargetReader,
+    run: int,
+    piece: Piece,
+    keys: Sequence[bytes],
+    session: ClientSession | None,
 ) -> tuple[int, int]:
-    """Put back what a run took out, in place of what it decided of the same documents.
+    """Put back what a run took out, in place of what it wrote under these keys.
 
     Repeatable outside of a transaction. Return how many documents and rows leave for that.
     """
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for (collection, mine), rows in zip(target.of_run(run), piece[:2], strict=True):
-        own = {"$and": [id_keys.among(piece.keys), mine]}
+        own = {"$and": [id_keys.among(keys), mine]}
         there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
         parts.append((collection, strings_of([row.raw for row in rows]), there))
     _exchange(target, parts, session)
     return len(parts[0][2]), len(parts[1][2])
+
+
+def take_back(
+    target: TargetReader, records: Sequence[Record], session: ClientSession | None
+) -> None:
+    """Take back what commits that were cut off wrote, if the source holds it. Repeatable."""
+    for run, keys, first in records:
+        pieces, back = RunPieces(target.runs, run), set[bytes]()
+        for piece in pieces.read(first) if first is not None else ():
+            bring_back(target, run, piece, piece.keys, session)
+            back |= {*map(comparable, piece.keys)}
+        there = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
+        for collection, own in target.of_run(run):
+            for part in in_commands([*there]):
+                target.state.check()
+                only = {"$and": [id_keys.among(part), own]}
+                collection.delete_many(only, session=session)
+        if first is not None:
+            pieces.remove(session, first)
+            by_hand: dict[str, Any] = {"_id": run, "given": {"$ne": None}}
+            for entry in target.runs.find(by_hand, session=session):
+                values = entry_size(entry["status"], *pieces.size(session))
+                if not values["documents"]:
+                    values["status"] = str(Status.UNDONE)
+                target.runs.update_one({"_id": run}, {"$set": values}, session=session)
+
+
+def entry_size(status: str, pieces: int, documents: int, short: int) -> dict[str, Any]:
+    """Return what an entry of `T.runs` for what a person did says of its size.
+
+    documents: rows that left the ledger; short: how many of these are kept, and short.
+    """
+    is_kept = status == str(Status.RESTORED) and documents
+    counts = Counts(documents, short_kept=short) if is_kept else Counts()
+    own = {"pieces": pieces, "documents": documents}
+    return {**own, "counts": counts.as_dict(), "rates": counts.rates()}

@@ -23,12 +23,7 @@ from dedup_job.mongo.commits import Piece, RunPieces, piece_id
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import refused_writes
 from dedup_job.mongo.id_keys import shown
-from dedup_job.mongo.ledger_removals import (
-    former_rows,
-    only_copies,
-    put_back,
-    shorten,
-)
+from dedup_job.mongo.ledger_removals import former_rows, only_copies
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import (
@@ -117,9 +112,9 @@ def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
     state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
-        progress, half = target.retry.progress, state.get("undo_from")
+        progress = target.retry.progress
         progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
-        _take_back(target, run, progress, half)
+        _take_back(target, run, progress)
 
 
 def _check_last(target: TargetReader, run: int) -> None:
@@ -133,9 +128,9 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
         raise UsageError("run {run} cannot be undone: {why}.", run=run, why=purged)
-    if last["status"] == str(Status.RESTORED):
+    if last["status"] in BY_HAND:
         _check_not_lost(target, last)
-    elif last["status"] not in BY_HAND and not target.rows.has_runs:
+    elif not target.rows.has_runs:
         raise UsageError(
             "the form `classic` does not say which run kept a document, so a run cannot be "
             "undone. To start over, drop the target, its ledger, runs and state, all four."
@@ -152,7 +147,7 @@ def _last(target: TargetReader, number: int, status: str) -> Message:
 
 def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
     for rows in former_rows(target, entry):
-        for row in only_copies(target, rows):
+        for row in only_copies(target, rows) if entry["status"] == str(Status.RESTORED) else ():
             raise UsageError(
                 "the source no longer holds _id {id}: the target's copy is the only one, and "
                 "taking it back would lose it. Put it into the source first.",
@@ -160,19 +155,17 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
             )
 
 
-def _take_back(target: Target, run: int, progress: Progress, half: int | None = None) -> Undone:
-    """Take back what the state names; of what a person did only a piece that is half written."""
-    row = target.retry(lambda: target.last_run({"_id": run}))
-    if row is None:  # cut off before anything was written
-        no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
-        target.retry(lambda: target.state.update(no_entry))
-        return Undone(target.name, run)
-    if row["status"] in BY_HAND:
-        return _put_rows_back(target, row, progress, half)
-    total = estimated(target.decided, target.retry)
-    progress.total(total, Message("undoing run {run}: reading", run=run))
+def _take_back(target: Target, run: int, progress: Progress) -> Undone:
+    """Take back what the state names."""
+    status = str((target.retry(lambda: target.last_run({"_id": run})) or {}).get("status"))
+    by_hand = status if status in BY_HAND else ""
+    doing = Message("undoing run {run}: reading", run=run)
+    if by_hand:
+        doing = Message("undoing number {number}: putting rows back", number=run)
+    progress.total(None if by_hand else estimated(target.decided, target.retry), doing)
     pieces = RunPieces(target.runs, run, target.retry)
-    done, stay = Undone(target.name, run), _staying(target, run, pieces, set())
+    done = Undone(target.name, run, by_hand=by_hand)
+    stay = _staying(target, run, pieces, set(), by_hand=bool(by_hand))
     for piece in pieces.read():
         try:
             back, documents, rows = _bring_back(target, run, pieces, piece, stay)
@@ -188,22 +181,27 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
                 why=str(refused_writes(e)[0].get("errmsg", e)),
             )
             log.warning("%s", said)
-            stay = _staying(target, run, pieces, stay.union(piece.keys))
+            stay = _staying(target, run, pieces, stay.union(piece.keys), by_hand=bool(by_hand))
             continue
-        done = replace(
-            done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
-        )
-    (kept, ledger), left = _delete(target, run, progress, stay)
-    former = target.retry(lambda: _former(target, run))
+        kept, ledger = done.kept + documents, done.ledger + (back if by_hand else rows)
+        done = replace(done, back=done.back + back, kept=kept, ledger=ledger)
+    left, values = len(stay), dict[str, Any](undo=None)
+    if not by_hand:
+        (kept, ledger), left = _delete(target, run, progress, stay)
+        done = replace(done, kept=done.kept + kept, ledger=done.ledger + ledger)
+        values["checkpoint"] = target.retry(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
-        _mark(target, run, session, left=left)
+        undone = {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}
+        target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
 
-    target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
-    return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
+    target.commits.commit(writes, values)
+    return replace(done, left=left, back=0 if by_hand else done.back)
 
 
-def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
+def _staying(
+    target: Target, run: int, pieces: RunPieces, known: _Keys, *, by_hand: bool
+) -> set[bytes]:
     """Return the keys to leave as they are, the known ones included.
 
     These are documents decided again that left the source; rows whose original does not come back;
@@ -211,6 +209,9 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
     """
     stay, of = {*known}, dict[bytes, bytes]()
     for piece in pieces.read():
+        if by_hand:
+            stay |= {row.key for row in only_copies(target, piece.rows)}
+            continue
         of |= {row.key: original for row in piece.rows if (original := _original(row))}
         if piece.again:
             gone = {*piece.keys} - target.held_by(target.source, piece.keys)
@@ -251,14 +252,14 @@ def _bring_back(
 
     back = Piece(left(piece.kept, target.documents), left(piece.rows, target.ledger))
     kept, rows = ([row for row in rows if row.key in stay] for rows in piece[:2])
-    deleted = 0, 0
+    own, deleted = [key for key in piece.keys if key not in stay], (0, 0)
 
     def writes(session: ClientSession | None) -> None:
         nonlocal deleted
-        deleted = bring_back(target, run, back, session)
+        deleted = bring_back(target, run, back, own, session)
         pieces.write(piece.number, [Piece(kept, rows, again=True)], session)
 
-    target.commits.commit(writes, {"undo": run}, {"undo": run})
+    target.commits.commit(writes, {})
     return len(back.keys), *deleted
 
 
@@ -293,7 +294,7 @@ def _delete(
                 for part in in_commands(keys):
                     only = {"$and": [id_keys.among(part), mine]}
                     writes = partial(_delete_many, collection, only)
-                    target.commits.commit(writes, {"undo": run}, {"undo": run})
+                    target.commits.commit(writes, {})
                     deleted += len(part)
             done += len(page)
             progress.advance(done)
@@ -307,11 +308,6 @@ def _delete_many(
     collection.delete_many(only, session=session)
 
 
-def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
-    undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
-    target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
-
-
 def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
     not_these = {"$nin": [_UNDONE, *BY_HAND]}
     row = target.last_run({"_id": {"$lt": run}, "status": not_these})
@@ -319,27 +315,3 @@ def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
         return None
     ended = {"run": row["_id"], "last_id": None, "finished": True}
     return Checkpoint.from_dict({**row, **ended}).as_dict()
-
-
-def _put_rows_back(
-    target: Target, row: Mapping[str, Any], progress: Progress, half: int | None
-) -> Undone:
-    """Put the ledger's rows back, but for only copies; half: pieces before it stay restored."""
-    stay = list[RawDocument]()
-    done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
-    doing = Message("undoing number {number}: putting rows back", number=done.run)
-    progress.total(row["documents"], doing)
-    for rows in former_rows(target, row, half):
-        gone, staying = put_back(target, done.run, rows)
-        back = done.ledger + len(rows) - len(staying)
-        done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
-        progress.advance(back)
-
-    def writes(session: ClientSession | None) -> None:
-        if not half and not stay:
-            _mark(target, done.run, session)
-        else:
-            shorten(target, row, half or 0, stay, session)
-
-    target.commits.commit(writes, {"undo": None, "undo_from": None}, {"undo": done.run})
-    return replace(done, left=len(stay))

@@ -11,7 +11,7 @@ import platform
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -156,7 +156,7 @@ class State:
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )
-        self.session_id: Mapping[str, Any] = {}  # in which a holder of the lease writes
+        self.sessions: Sequence[Mapping[str, Any]] = ()  # in which a holder of the lease writes
         self.token: int | None = None  # for fencing, None while the lease is not held
         self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
@@ -186,7 +186,7 @@ class State:
             "source": source,
             "settings": dict(stamp),
             "token": 0,
-            **dict.fromkeys(("lease", "checkpoint", "intent")),
+            **dict.fromkeys(("lease", "checkpoint")),
         }
         with suppress(DuplicateKeyError):  # another run was a moment faster
             self.collection.update_one({"_id": STATE_ID}, {"$setOnInsert": values}, upsert=True)
@@ -199,13 +199,15 @@ class State:
         state = self.read() or {}
         lease = state.get("lease") or {}
         sent = clock()
-        if lease and lease.get("session") == self.session_id:
+        if lease and lease.get("sessions") == [*map(dict, self.sessions)]:
             taken = self._take({"token": state["token"]})
         elif lease and is_dead(lease):
-            self._end_transaction(lease)
+            self._end_transactions(lease)
             taken = self._take({"token": state["token"]})
         else:
             taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
+            if taken is not None:
+                self._end_transactions(lease)
         if taken is None:
             now = (self.read() or {}).get("lease") or lease
             raise LeaseHeld(
@@ -236,11 +238,17 @@ class State:
         """End the lease with this token; its holder writes nothing more. False if it changed."""
         state = self.read() or {}
         if state.get("token") == token and state.get("lease"):
-            self._end_transaction(state["lease"])
+            self._end_transactions(state["lease"])
         result = self.collection.update_one(
             {"_id": STATE_ID, "token": token}, {"$set": {"lease": None}, "$inc": {"token": 1}}
         )
+        self.fence(token + 1)
         return result.matched_count == 1
+
+    def fence(self, token: int) -> None:
+        """Let nobody write who holds an earlier token; returns when what they began has ended."""
+        earlier = {"_id": {"$ne": STATE_ID}, "token": {"$lt": token}}
+        self.collection.update_many(earlier, {"$set": {"token": token}})
 
     def now(self) -> datetime:
         """Return the server's time."""
@@ -252,18 +260,18 @@ class State:
         values: Mapping[str, Any],
         session: ClientSession | None = None,
         *,
-        changed: bool = False,
+        count: int = 0,
         generation: int | None = None,
     ) -> None:
         """Set fields under the fencing token; LeaseLost if another run holds the lease.
 
-        changed: count the generation, as documents change; generation: as `verify` if it differs.
+        count: commits that are settled with it; generation: as `verify` if it differs.
         """
         self.check()
-        change = {"$set": dict(values), "$inc": {"generation": int(changed)}}
+        change = {"$set": dict(values), "$inc": {"generation": count}}
         result = self.collection.update_one(self._own(generation), change, session=session)
         if result.matched_count != 1:
-            self._explain(generation)
+            self._explain(generation, count)
 
     def verify(self, session: ClientSession, generation: int) -> None:
         """Raise, within a transaction, what keeps the batch after `generation` from being written.
@@ -272,12 +280,12 @@ class State:
         """
         self.check()
         if self.collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:
-            self._explain(generation)
+            self._explain(generation, 1)
 
     def check(self) -> None:
         """Raise LeaseLost if the lease is lost, or was not renewed for so long that it may be."""
         if self._lost.is_set():
-            self._lose()
+            self.lose()
         silent = clock() - self._renewed
         if self.token is not None and silent > OVERDUE_SECONDS:
             raise LeaseLost(
@@ -297,7 +305,7 @@ class State:
             change = [{"$set": {"lease.expires": expiry()}}]
             result = self.collection.update_one(self._own(lease={"$ne": None}), change)
         if result.matched_count != 1:
-            self._lose()
+            self.lose()
         self._renewed = max(self._renewed, sent)
 
     def confirm(self) -> None:
@@ -307,7 +315,7 @@ class State:
             if state is not None and state["token"] != self.token:
                 self._lost.set()
         if self._lost.is_set():
-            self._lose()
+            self.lose()
 
     def at_work(self) -> dict[str, Any] | None:
         """Return the lease of a run that is at work, None where none is."""
@@ -319,22 +327,23 @@ class State:
         at = {} if generation is None else {"generation": generation}
         return {"_id": STATE_ID, "token": self.token, **at, **more}
 
-    def _explain(self, generation: int | None) -> NoReturn:
+    def _explain(self, generation: int | None, count: int) -> NoReturn:
         state = self.read() or {}
         if state.get("token") != self.token or generation is None:
-            self._lose()
-        if state.get("generation") == generation + 1:
+            self.lose()
+        if state.get("generation") == generation + count:
             raise AlreadyWritten
         raise Unsettled(Unsettled.why)
 
-    def _end_transaction(self, lease: Mapping[str, Any]) -> None:
-        if "session" in lease:  # else it is somebody else's writing
-            # without the right to it, it ends by itself in a minute
+    def _end_transactions(self, lease: Mapping[str, Any]) -> None:
+        sessions = [*lease.get("sessions", ()), *filter(None, [lease.get("session")])]
+        if sessions:  # else it is somebody else's writing
+            # without the right to it, they end by themselves in a minute
             with suppress(OperationFailure):
-                self.collection.database.client.admin.command("killSessions", [lease["session"]])
+                self.collection.database.client.admin.command("killSessions", sessions)
 
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:
-        lease = {**owner(), "session": dict(self.session_id)}
+        lease = {**owner(), "sessions": [*map(dict, self.sessions)]}
         change: list[dict[str, Any]] = [
             {"$set": {"token": {"$add": ["$token", 1]}, "lease": {"$literal": lease}}},
             {"$set": {"lease.since": "$$NOW", "lease.expires": expiry()}},
@@ -353,7 +362,8 @@ class State:
                 except LeaseLost:
                     return
 
-    def _lose(self) -> NoReturn:
+    def lose(self) -> NoReturn:
+        """Raise LeaseLost, now and whenever it is asked for."""
         self._lost.set()
         raise LeaseLost(
             "another run took the lease of {name} over, or `dedup status --break-lease` ended "

@@ -20,14 +20,13 @@ from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.index.kept import Comparison, Difference
 from dedup_job.messages import Message, joined
-from dedup_job.mongo import id_keys
 from dedup_job.mongo.change_stream import Bookmark
-from dedup_job.mongo.commits import Commits, RunPieces, purge, undecided_again
+from dedup_job.mongo.commits import Commits, purge, undecided_again, unsettled
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
-from dedup_job.mongo.id_keys import comparable, shown
+from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.reading import estimated
-from dedup_job.mongo.replacing import bring_back, leaving, ledger_rows
+from dedup_job.mongo.replacing import leaving, ledger_rows, take_back
 from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
@@ -54,16 +53,22 @@ class Target(TargetReader):
         source: Namespace,
         recover: Callable[[Target], None],
         retry: RetryPolicy = NO_RETRY,
+        writers: int = 1,
     ) -> None:
-        """Take where everything lies; recover: finishes an undo that was cut off."""
+        """Take where everything lies; recover: finishes an undo that was cut off.
+
+        writers: batches that are written at once, each over a connection of its own.
+        """
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
-        self.commits = Commits(client, self.state, retry)
+        self.commits = Commits(client, self.state, retry, lines=writers)
+        self.writers = writers
         self._row_written = 0.0
         self._resumed = False
         self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
         self._uuids: Mapping[str, bytes] = {}  # of the collections when the run began
         self._begun = Counts()  # of the run, before its present part
+        self._before = 0  # the generation then
         self._rows_before = 0  # of the ledger, then
         self.undo_days: float | None = None  # after which a run cannot be undone
 
@@ -81,6 +86,7 @@ class Target(TargetReader):
         finally:
             self.retry.before_again = lambda: None
             if self.commits.at_rest():  # else who finds the holder dead ends its transaction first
+                self.commits.end()
                 self.state.release()
 
     def _create(self, *, is_new: bool) -> None:
@@ -100,8 +106,14 @@ class Target(TargetReader):
         self.check_runs(state)
         if not self.form.as_made and state["settings"] != self.stamp:
             self.state.update({"settings": self.stamp})
-        self._undo_intent(state)
+        self.state.fence(state["token"])
         self.commits.generation = state["generation"]
+        if records := unsettled(self.state.collection, state):
+            # those of a former version are in the state itself
+            done = dict.fromkeys({"intent", "intent_piece", "undo_from"} & state.keys())
+            done |= {"undo": None} if state.get("undo_from") is not None else {}
+            self.commits.commit(partial(take_back, self, records), done)
+        self.commits.begin()
         return state
 
     def check_runs(self, state: Mapping[str, Any]) -> None:
@@ -145,6 +157,7 @@ class Target(TargetReader):
 
     def watch(self, checkpoint: Checkpoint) -> None:
         """Record UUIDs and counts before the first batch of a run, or of its next part."""
+        self._before = self.commits.generation
         self._uuids = {}
         self._uuids = self.retry(self._look)
         self._begun = checkpoint.counts
@@ -167,8 +180,12 @@ class Target(TargetReader):
         self.write_run_row(record(checkpoint))
         return checkpoint
 
-    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
-        """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
+    def is_alone(self, batch: Batch, decisions: Decisions) -> bool:
+        """Tell whether something leaves with a batch, so that no other may be written meanwhile."""
+        return bool(batch.documents.former) or decisions.superseded is not None
+
+    def write(self, batch: Batch, decisions: Decisions, report: Run, number: int) -> None:
+        """Write a batch: documents and ledger rows, or none of them; it counts once it is settled.
 
         Raises LeaseLost, with nothing of the batch written, if another run took over.
         """
@@ -178,17 +195,24 @@ class Target(TargetReader):
         out = leaving(self, run, documents.former, replaced)
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
-        ids = [] if self.commits.whole else [*map(id_keys.storable, keys.list())]
+        record, writes = out.record(keys.list()), partial(out.exchange, kept, ledger)
         try:
-            values = {"checkpoint": report.checkpoint.as_dict()}
-            writes = partial(out.exchange, kept, ledger)
-            self.commits.commit(writes, values, {"intent": ids, **out.intent})
-            if not self.commits.whole:
-                out.committed()
+            if self.is_alone(batch, decisions):
+                self.commits.commit(writes, {"checkpoint": report.checkpoint.as_dict()}, record)
+                if not self.commits.whole:
+                    out.committed()
+            else:
+                self.commits.write(self._before + number, writes, record)
         except OperationFailure as e:
             self._explain(e)
             raise
         self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
+
+    def settle(self, report: Run, number: int) -> None:
+        """Let all batches up to a number count, with the checkpoint after them."""
+        if self.commits.generation < self._before + number:
+            values = {"checkpoint": report.checkpoint.as_dict()}
+            self.commits.settle(self._before + number, values)
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 
@@ -196,8 +220,7 @@ class Target(TargetReader):
         """Remove decided documents that the source deleted, and nothing depends on."""
         out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
         if out.earlier:  # else an attempt that was cut off did it
-            writes = partial(out.exchange, nothing, nothing)
-            self.commits.commit(writes, {}, {"intent": [], **out.intent})
+            self.commits.commit(partial(out.exchange, nothing, nothing), {}, out.record(()))
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return a description of changes by others, by UUIDs and counts, "" for none."""
@@ -331,25 +354,6 @@ class Target(TargetReader):
         """Record that the run broke off, if possible; the checkpoint stays as it is."""
         with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
             self.write_run_row(report)
-
-    def _undo_intent(self, state: Mapping[str, Any]) -> None:
-        """Take back what a killed run half wrote on a standalone server, if the source holds it."""
-        intent = state.get("intent")
-        if intent is None:
-            return
-        run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
-        pieces, back = RunPieces(self.runs, run), set[bytes]()
-        if (first := state.get("intent_piece")) is not None:
-            for piece in pieces.read(first):
-                bring_back(self, run, piece)
-                back |= {*map(comparable, piece.keys)}
-        ids = [key for value in intent if comparable(key := id_keys.stored(value)) not in back]
-        there = self.held_by(self.source, ids)
-        for collection, own in self.of_run(run):
-            collection.delete_many({"$and": [id_keys.among([*there]), own]})
-        if first is not None:
-            pieces.remove(None, first)
-        self.state.update({"intent": None, "intent_piece": None})
 
     def write_run_row(self, report: Run) -> None:
         """Write what a run says of itself, unless another run took the lease."""

@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.opened import form_of, preparation
 from dedup_job.decision import GreedyDeduplicator, greedy
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import BackgroundWriter, in_order, prefetch
+from dedup_job.job.preparing import Writers, in_order, prefetch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
@@ -74,13 +74,16 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
         paths = [settings.source.field.split(".")]
         return (source.documents_of(raw_page(reply, paths)) for reply in replies)
 
-    def write(decided: tuple[Batch, Decisions]) -> None:
+    def write(decided: tuple[Batch, Decisions], _: int) -> None:
         for rows in (form.kept, form.ledger):
             rows.encode(decided[0].documents, decided[1], 1)
-        decider.arrived()
+
+    def settle(written: Sequence[object], _: int) -> None:
+        for _ in written:
+            decider.arrived()
 
     began, before = time.perf_counter(), time.process_time()
-    with prefetch(pages(), AHEAD) as read, BackgroundWriter(write, AHEAD) as writer:
+    with prefetch(pages(), AHEAD) as read, Writers(write, settle, AHEAD) as writer:
         for batch in in_order(partial(prepare, watch=Stopwatch()), read, threads):
             decisions = decider.decide(batch)
             counts += Counts.of(decisions, settings.decision.similarity)

@@ -13,7 +13,6 @@ from pymongo.client_session import ClientSession
 from dedup_job.mongo import replacing
 from dedup_job.mongo.commits import Commits
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import State
 from dedup_job.native import snapshot
 
 
@@ -24,17 +23,19 @@ class Point(StrEnum):
     BEFORE = "before the transaction"
     INSIDE = "inside the transaction"
     WRITTEN = "all written, not committed"
-    COMMITTED = "committed, not acknowledged"
+    COMMITTED = "committed, not settled"
+    SETTLED = "settled, not told"
     SNAPSHOT = "while the snapshot is saved"
     SAVED = "when the snapshot is saved, before former ones go"
     MAPPED = "while a part that outgrew its memory is mapped"
 
 
 _CALLS = {  # each is called there; True: the process ends before its work
-    Point.BEFORE: [(Commits, "commit", True)],
+    Point.BEFORE: [(Commits, "write", True)],
     Point.INSIDE: [(replacing, "insert_once", False)],  # a standalone has a part of a batch then
     Point.WRITTEN: [(ClientSession, "commit_transaction", True)],
-    Point.COMMITTED: [(ClientSession, "commit_transaction", False), (State, "update", False)],
+    Point.COMMITTED: [(Commits, "write", False)],
+    Point.SETTLED: [(Commits, "settle", False)],
     Point.SNAPSHOT: [(snapshot.Writer, "add", False)],
     Point.SAVED: [(snapshot.Writer, "end", False)],
     Point.MAPPED: [(snapshot, "mapped", False)],
@@ -59,20 +60,14 @@ def _around(owner, name, here, before):
     original = getattr(owner, name)
 
     def replaced(*arguments, **named):
-        counts = owner is not State or _ends_batch(*arguments, **named)
-        if counts and before:
+        if before:
             here()
         result = original(*arguments, **named)
-        if counts and not before:
+        if not before:
             here()
         return result
 
     setattr(owner, name, replaced)
-
-
-def _ends_batch(_, __, session=None, *, changed=False, **___):
-    """Tell whether a change of the state ends a batch without a transaction."""
-    return changed and session is None
 
 
 def _after_each_page(here):

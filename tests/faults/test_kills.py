@@ -56,7 +56,8 @@ IN_SUITE = [pytest.mark.short, pytest.mark.standalone]
     "point",
     [
         pytest.param(None, marks=IN_SUITE, id="at random moments"),
-        *(Point.READ, Point.BEFORE, pytest.param(Point.INSIDE, marks=IN_SUITE), Point.COMMITTED),
+        pytest.param(Point.INSIDE, marks=IN_SUITE),
+        *(Point.READ, Point.BEFORE, Point.COMMITTED, Point.SETTLED),
     ],
 )
 def test_a_run_killed_while_a_batch_may_be_half_done_ends_as_one_left_alone(subject, times, point):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.job.preparing import BackgroundWriter, Pace, in_order, prefetch
+from dedup_job.job.preparing import Pace, Writers, in_order, prefetch
 
 
 def breaking(count):
@@ -55,25 +55,77 @@ def test_an_error_in_a_thread_is_raised_in_its_turn():
         next(results)
 
 
-def hand_over(behind, *items, then=None):
-    with behind:
+class Book:
+    """What is written, at once or alone, and settled; an item is how long it takes, in 2 ms."""
+
+    def __init__(self):
+        self.at_once, self.most, self.settled = set(), 0, []
+        self.alone = set()
+
+    def write(self, item, number):
+        self.at_once.add(number)
+        self.most = max(self.most, len(self.at_once))
+        assert not self.at_once & self.alone or len(self.at_once) == 1
+        assert number not in self.alone or len(self.settled) == number - 1
+        time.sleep(item / 2000)
+        self.at_once.discard(number)
+
+    def settle(self, items, number):
+        self.settled += items
+        assert len(self.settled) == number
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12), st.integers(1, 4))
+def test_what_is_written_at_once_is_settled_in_order_and_what_is_alone_stands_alone(items, threads):
+    book = Book()
+    with Writers(book.write, book.settle, 2, threads) as writers:
+        for number, (item, alone) in enumerate(items, 1):
+            if alone:
+                book.alone.add(number)
+            writers.put(item, alone=alone)
+    assert book.settled == [item for item, _ in items]
+    assert book.most <= threads
+
+
+def test_several_are_written_at_once():
+    both = threading.Barrier(2, timeout=60)
+    with Writers(lambda *_: both.wait(), lambda *_: None, 2, 2) as writers:
+        writers.put(1)
+        writers.put(2)
+
+
+def test_an_error_ends_it_and_nothing_behind_it_is_settled():
+    settled = []
+
+    def write(item, _):
+        if item == 2:
+            raise KeyError(item)
+
+    with pytest.raises(KeyError):
+        hand_over(Writers(write, lambda items, _: settled.extend(items), 2, 2), *range(99))
+    assert settled == [0, 1][: len(settled)]
+
+
+def hand_over(writers, *items, then=None):
+    with writers:
         for item in items:
-            behind.put(item)
+            writers.put(item)
         if then is not None:
             raise then
 
 
 def test_what_was_handed_over_is_done_though_the_block_breaks():
     done = []
+    writers = Writers(lambda *_: None, lambda items, _: done.extend(items), 5)
     with pytest.raises(KeyError):
-        hand_over(BackgroundWriter(done.append, 5), 1, 2, then=KeyError)
+        hand_over(writers, 1, 2, then=KeyError)
     assert done == [1, 2]
 
 
 def test_a_keyboard_interrupt_waits_no_longer_than_for_the_work_in_hand():
     begun, release, done = threading.Event(), threading.Event(), []
 
-    def work(number):
+    def write(number, _):
         begun.set()
         release.wait(60)
         done.append(number)
@@ -84,7 +136,7 @@ def test_a_keyboard_interrupt_waits_no_longer_than_for_the_work_in_hand():
 
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        hand_over(BackgroundWriter(work, 5, patience=0.1), 1, 2, then=Interrupted)
+        hand_over(Writers(write, lambda *_: None, 5, patience=0.1), 1, 2, then=Interrupted)
     assert time.monotonic() - start < 30
     release.set()
     time.sleep(0.1)

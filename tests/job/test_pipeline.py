@@ -14,7 +14,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Moment, Status
 from tests.deciding import PLAIN, decisions_of
-from tests.running import after_batches, interpose, outcome, run_here, run_until
+from tests.running import after_batches, interpose, one_writer, outcome, run_here, run_until
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
@@ -71,7 +71,7 @@ def test_every_document_is_decided_once(data, threads):
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatch, threads):
-    """Three read, those that are prepared, one in hand, two that wait and one that is written."""
+    """Three read, those that are prepared, one in hand, one that waits and two that are written."""
     database.source.insert_many({"_id": i, "text": f"the text {i}"} for i in range(99))
     read, ahead = list[int](), list[int]()
     pages, write = Source.pages, Target.write
@@ -93,13 +93,14 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatc
 
 
 def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch):
-    checkpoints, write = list[Any](), Target.write
+    checkpoints, settle = list[Any](), Target.settle
 
     def watched(target, *arguments):
-        write(target, *arguments)
+        settle(target, *arguments)
         checkpoints.append((target.state.read() or {})["checkpoint"])
 
-    monkeypatch.setattr(Target, "write", watched)
+    monkeypatch.setattr(Target, "settle", watched)
+    one_writer(monkeypatch)
     run_here(data, **FLAGS)
     told = [(one["counts"]["scanned"], one["last_id"], one["finished"]) for one in checkpoints]
     assert told == [(n, n, False) for n in (3, 6, 9, 12)]

@@ -70,11 +70,11 @@ def test_what_is_gone_or_has_no_text_is_left_out(database):
 
 def removing(monkeypatch, database, id_):
     """Let someone remove a document between two batches; its text is not at hand any more."""
-    write, decide = RunProgress.write, RunProgress.decide
+    settle, decide = RunProgress.settle, RunProgress.decide
     gone = threading.Event()
 
-    def watched(course, decided):
-        write(course, decided)
+    def watched(course, *written):
+        settle(course, *written)
         database.target.delete_one({"_id": id_})
         gone.set()
 
@@ -83,7 +83,7 @@ def removing(monkeypatch, database, id_):
         return decide(course, batch)
 
     monkeypatch.setattr(greedy, "MEMORY", 0)
-    monkeypatch.setattr(RunProgress, "write", watched)
+    monkeypatch.setattr(RunProgress, "settle", watched)
     monkeypatch.setattr(RunProgress, "decide", waiting)
 
 
