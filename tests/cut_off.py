@@ -27,7 +27,7 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> N
     """
     whole = [commits]
     one_writer(monkeypatch)
-    for name in ("commit", "write"):
+    for name in ("write", "take_back"):
         monkeypatch.setattr(Commits, name, _cut(getattr(Commits, name), moment, whole, monkeypatch))
 
 

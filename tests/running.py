@@ -98,7 +98,7 @@ def written_at_once(writers: Writers[Any], item: Any, *, alone: bool) -> None:  
     """Write an item in this thread, as `Writers.put` lets others do."""
     writers._settled += 1
     writers._write(item, writers._settled)
-    writers._settle([item], writers._settled)
+    writers._settle(item, writers._settled)
 
 
 def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) -> Run:

@@ -250,9 +250,8 @@ class RunProgress:
 
     def decide_all(self, batches: Iterator[Batch]) -> None:
         """Decide batches and write them, until a stop; all that is decided is written then."""
-        target, before = self._job.target, self._settled
-        write, settle = partial(self.write, before), partial(self.settle, before)
-        with Writers(write, settle, _BATCHES, target.writers) as writers:
+        target, settled = self._job.target, self._settled
+        with Writers(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
             for batch in batches:
                 decided = self.decide(batch)
                 writers.put(decided, alone=target.is_alone(*decided[:2]))
@@ -292,23 +291,22 @@ class RunProgress:
         self._decided = after
         return batch, decisions, self._report(after, Status.RUNNING)
 
-    def write(self, before: int, decided: Decided, number: int) -> None:
-        """Write a batch, the so-manieth after those before."""
+    def write(self, decided: Decided, number: int) -> None:
+        """Write a batch; number: of the batch in the run, from 1."""
         with self.watch.timing(Stage.WRITE, len(decided[0].documents)):
-            self._job.target.write(*decided, before + number)
+            self._job.target.write(*decided, number)
 
-    def settle(self, before: int, written: Sequence[Decided], number: int) -> None:
-        """Let batches that are written count, and tell of them."""
-        *_, (_, _, report) = written
+    def settle(self, decided: Decided, number: int) -> None:
+        """Let a batch count that is written, and report it."""
+        batch, _, report = decided
         with self.watch.timing(Stage.WRITE):
-            self._job.target.settle(report, before + number)
-        self._settled = before + number
-        for batch, _, self.written in written:
-            self._job.decider.arrived()
-            former = batch.documents.former
-            self._left.update(former)
-            self._again += len(batch.documents) if former else 0
-            self._job.progress.checkpoint(self.written)
+            self._job.target.settle(report, number)
+        self._settled, self.written = number, report
+        self._job.decider.arrived()
+        former = batch.documents.former
+        self._left.update(former)
+        self._again += len(batch.documents) if former else 0
+        self._job.progress.checkpoint(report)
 
     def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""

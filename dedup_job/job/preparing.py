@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -103,9 +104,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
 
 
 class Writers(Generic[T]):
-    """Threads that write items, several at once, and settle in order those that are written.
-
-    No more are open, written or not, than there are threads.
+    """Threads that write items, several at once, and settle each in its turn.
 
     As a context manager it waits at the end until all is settled, also where the block raised an
     error: what was handed over is good. KeyboardInterrupt alone waits only for the items in hand.
@@ -114,24 +113,23 @@ class Writers(Generic[T]):
     def __init__(
         self,
         write: Callable[[T, int], None],
-        settle: Callable[[Sequence[T], int], None],
+        settle: Callable[[T, int], None],
         depth: int,
         threads: int = 1,
+        settled: int = 0,
         patience: float = 3.0,
     ) -> None:
         """Take the work; `put` waits while `depth` items wait for a thread.
 
-        write: takes an item and its number, from 1; settle: items that follow each other, and the
-        number of the last one; patience: seconds that a person who interrupts waits for the items
-        in hand.
+        write, settle: take an item and its number, the first one after `settled`; patience: seconds
+        that a person who interrupts waits for the items in hand.
         """
         self._write, self._settle, self._depth, self._patience = write, settle, depth, patience
         self._turn = threading.Condition()
         self._waiting = deque[tuple[T, bool]]()
-        self._written: dict[int, T] = {}
-        self._taken = self._settled = 0
-        self._is_settling = self._is_alone = self._ended = False
-        self._error: BaseException | None = None
+        self._taken = self._settled = settled
+        self._is_alone = self._ended = False
+        self._failed: tuple[int, BaseException] | None = None  # the first item that did
         self._threads = [
             threading.Thread(target=self._run, name="write", daemon=True) for _ in range(threads)
         ]
@@ -151,8 +149,8 @@ class Writers(Generic[T]):
         end = time.monotonic() + self._patience
         for thread in self._threads:
             thread.join(max(end - time.monotonic(), 0) if interrupted else None)
-        if self._error is not None and error is None:
-            raise self._error
+        if self._failed is not None and error is None:
+            raise self._failed[1]
 
     def put(self, item: T, *, alone: bool = False) -> None:
         """Hand over an item; raises the error of the work if it failed, which ends it.
@@ -160,31 +158,36 @@ class Writers(Generic[T]):
         alone: it is written when all before it is settled, and before anything behind it.
         """
         with self._turn:
-            self._turn.wait_for(lambda: self._error or len(self._waiting) < self._depth)
-            if self._error is not None:
-                raise self._error
+            self._turn.wait_for(lambda: self._failed or len(self._waiting) < self._depth)
+            if self._failed is not None:
+                raise self._failed[1]
             self._waiting.append((item, alone))
             self._turn.notify_all()
 
     def _run(self) -> None:
         while (taken := self._take()) is not None:
-            number, item = taken
+            item, number = taken
             try:
                 self._write(item, number)
-                self._settle_all(number, item)
+                if not self._is_next(number):
+                    return
+                self._settle(item, number)
             except BaseException as e:  # noqa: BLE001  # raised again by put and at the end
                 with self._turn:
-                    self._error = self._error or e
+                    self._failed = min(self._failed or (number, e), (number, e), key=itemgetter(0))
                     self._turn.notify_all()
+                return
+            with self._turn:
+                self._settled = number
+                self._turn.notify_all()
 
-    def _take(self) -> tuple[int, T] | None:
+    def _take(self) -> tuple[T, int] | None:
         def may_take() -> bool:
-            if not self._waiting or self._taken - self._settled >= len(self._threads):
-                return False
-            return self._taken == self._settled or not (self._is_alone or self._waiting[0][1])
+            is_first = self._taken == self._settled
+            return bool(self._waiting) and (is_first or not (self._is_alone or self._waiting[0][1]))
 
         def is_over() -> bool:
-            return self._error is not None or (self._ended and not self._waiting)
+            return self._failed is not None or (self._ended and not self._waiting)
 
         with self._turn:
             self._turn.wait_for(lambda: is_over() or may_take())
@@ -193,27 +196,19 @@ class Writers(Generic[T]):
             item, self._is_alone = self._waiting.popleft()
             self._taken += 1
             self._turn.notify_all()
-            return self._taken, item
+            return item, self._taken
 
-    def _settle_all(self, number: int, item: T) -> None:
-        """Settle what is written up to the first that is not, unless another thread does."""
+    def _is_next(self, number: int) -> bool:
+        """Wait until all before an item is settled; False if one of them failed."""
         with self._turn:
-            self._written[number] = item
-            if self._is_settling:
-                return
-            self._is_settling = True
-        while True:
-            with self._turn:
-                items = list[T]()
-                while (number := self._settled + len(items) + 1) in self._written:
-                    items.append(self._written.pop(number))
-                self._is_settling = bool(items)
-                if not items:
-                    return
-            self._settle(items, number - 1)
-            with self._turn:
-                self._settled = number - 1
-                self._turn.notify_all()
+            return (
+                self._turn.wait_for(
+                    lambda: (
+                        self._settled == number - 1 or (self._failed and self._failed[0] < number)
+                    )
+                )
+                is True
+            )
 
 
 _TOO_LARGE = Quarantined(

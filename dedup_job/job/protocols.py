@@ -122,10 +122,10 @@ class Target(Protocol):
         return False
 
     def write(self, batch: Batch, decisions: Decisions, report: Run, number: int) -> None:
-        """Write a batch, the so-manieth of the run; it counts once it is settled."""
+        """Write a batch; it counts once it is settled. number: in the run, from 1."""
 
     def settle(self, report: Run, number: int) -> None:  # noqa: ARG002
-        """Let all batches up to a number count, together with the report's checkpoint."""
+        """Let a batch count that is written, together with the report's checkpoint."""
         return
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002

@@ -16,7 +16,7 @@ from dedup_job.errors import LeaseHeld, StateMismatch
 from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
-from dedup_job.mongo.commits import RunPieces, pieces_of_runs, unsettled
+from dedup_job.mongo.commits import RunPieces, former_intent, pieces_of_runs, unsettled
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
 from dedup_job.mongo.raw_bson import RawDocument
@@ -76,7 +76,9 @@ class Checker(Audited):
 
     def _find_half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
         half = set[bytes]()
-        for run, keys, first in unsettled(self.target.state.collection, state):
+        former = former_intent(state)
+        records = unsettled(self.target.state.collection, state)
+        for run, keys, first, *_ in [*records, *([former[0]] if former else [])]:
             pieces = RunPieces(self.target.runs, run, self.target.retry)
             taken = pieces.read(first) if first is not None else ()
             half.update(keys, *(piece.keys for piece in taken))

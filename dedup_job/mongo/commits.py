@@ -7,15 +7,12 @@ in the commit that writes its successor.
 from __future__ import annotations
 
 import logging
-import queue
 import struct
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
-from itertools import accumulate, compress
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import bson
@@ -24,7 +21,7 @@ from bson.binary import Binary
 from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, ReplaceOne, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import BulkWriteError, ConnectionFailure, OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
@@ -111,103 +108,123 @@ def writers_for(client: Client) -> int:
     return min(max(cores // 2, 2), 8)
 
 
-@dataclass(slots=True, eq=False)
-class _Line:
-    """A connection of a holder of the lease; row: the `_id` of its journal in `T.state`."""
+class Record(NamedTuple):
+    """What a commit writes, by which it is taken back.
 
-    row: str
-    session: ClientSession
-    turn: threading.RLock = field(default_factory=threading.RLock)
-    is_left_open: bool = False  # it may be that the server still holds a transaction of ours
+    keys: of documents and rows; first: the number of the first piece with what leaves, None where
+    nothing does; row, number: of the journal that holds it.
+    """
+
+    run: int
+    keys: Sequence[bytes] = ()
+    first: int | None = None
+    row: str = ""
+    number: int = 0
+
+    def values(self) -> dict[str, Any]:
+        """Return the record as the journal holds it; what has no room there stays after a kill."""
+        ends = accumulate(map(len, self.keys))
+        keys = b"".join(key for key, end in zip(self.keys, ends, strict=True) if end <= _MOST_KEYS)
+        return {"run": self.run, "keys": Binary(keys), "first": self.first}
+
+
+NOTHING = Record(0)
 
 
 class Commits:
     """Commits of one holder of the lease; the state's generation says how many are settled.
 
-    One is settled with the state, in one transaction where the server has them. Batches are written
-    several at once, each over a line that is its own until it is settled. It is recorded in the
-    journal of the line, by which the next holder of the lease takes it back: on a server with
-    transactions in that of the batch, else before it. The rows of the journal bear the token of the
-    lease, so that who lost it commits nothing.
+    A commit is recorded in a row of the journal, beside the state, then written, then settled: from
+    then on it counts. Several are written at once, each over a session and a row of its own, and
+    settled in order. The next holder of the lease takes back by its record what was not settled.
+    On a server with transactions record and writes are one. The rows of the journal bear the token
+    of the lease, so that who lost it writes nothing.
     """
 
     def __init__(
-        self,
-        client: Client,
-        state: State,
-        retry: RetryPolicy,
-        *,
-        lines: int,
+        self, client: Client, state: State, retry: RetryPolicy, *, at_once: int = 1
     ) -> None:
+        """Take the state; at_once: how many commits may be open, written or not."""
         self._client, self._state, self._retry = client, state, retry
         self._journal = state.collection
-        self._lines = [_Line(f"journal {n}", client.start_session()) for n in range(lines)]
+        self._sessions = [client.start_session() for _ in range(at_once)]
         # by which another process can end what this one left
-        state.sessions = [line.session.session_id for line in self._lines]
-        self._free = queue.SimpleQueue[_Line]()
-        for line in self._lines:
-            self._free.put(line)
-        self._open = dict[int, _Line]()  # lines of batches that are not settled, by their numbers
-        self.generation = 0  # of the state before the next commit
+        state.sessions = [session.session_id for session in self._sessions]
+        self._under_way = set[int]()
+        self.generation = 0  # of the state
 
     @cached_property
     def whole(self) -> bool:
         """Whether the server has transactions."""
-        hello = self._retry(lambda: self._client.admin.command("hello"))
-        return "setName" in hello or hello.get("msg") == "isdbgrid"
+        return "setName" in self._retry(lambda: self._client.admin.command("hello"))
 
-    def begin(self) -> None:
-        """Begin the journal anew; what is in it is settled, or was taken back."""
+    def begin(self, target: str) -> None:
+        """Begin the journal of a target, given by its id; what was in it counts, or is undone."""
         token = self._state.token
-        values = {"token": token, NUMBER: self.generation}
+        values = {"target": target, "token": token, NUMBER: self.generation}
         earlier = {"token": {"$not": {"$gt": token}}}
         rows = [
-            ReplaceOne({"_id": line.row, **earlier}, values, upsert=True) for line in self._lines
+            ReplaceOne({"_id": _row(number), **earlier}, values, upsert=True)
+            for number in range(len(self._sessions))
         ]
         self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
 
     def end(self) -> None:
-        """Remove what is settled from the journal, which nobody needs to wait for."""
+        """Remove what is settled from the journal, if it can be."""
         settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
-        journal = self._journal.with_options(write_concern=WriteConcern(1))
+        journal = self._journal.with_options(write_concern=WriteConcern(1))  # nobody waits for it
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             journal.delete_many(settled)
 
-    def commit(
-        self, writes: Writes, values: Mapping[str, Any], record: Record | None = None
-    ) -> None:
-        """Do the writes and set values in the state; repeated until the outcome is known.
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is being written."""
+        return not self._under_way
 
-        record: by which the writes are taken back. `writes` may be called again. Raises LeaseLost,
-        with nothing written, if another run took over.
-        """
-        number, line = self.generation + 1, self._free.get()
-        try:
-            with line.turn:
-                if self.whole:
-                    self._repeated(lambda: self._together(line, writes, values))
-                else:
-                    self._repeated(lambda: self._recorded(line, number, writes, record))
-                    self._repeated(lambda: self._settled(values, 1))
-        finally:
-            self._free.put(line)
-        self.generation = number
+    def commit(self, writes: Writes, values: Mapping[str, Any], record: Record = NOTHING) -> None:
+        """Do the writes and set values in the state; as below."""
+        number = self.generation + 1
+        self.write(number, writes, record)
+        self.settle(number, values)
 
     def write(self, number: int, writes: Writes, record: Record) -> None:
-        """Do the writes of a batch, which counts when it is settled; as above.
+        """Do the writes of a commit; repeated until the outcome is known.
 
-        number: the generation of the state that settles it.
+        number: the generation of the state that settles it. `writes` may be called again. Raises
+        LeaseLost, with nothing written, if another run took over.
         """
-        self._open[number] = line = self._free.get()
-        with line.turn:
-            self._repeated(lambda: self._recorded(line, number, writes, record))
+        own = number % len(self._sessions)
+        values = {**record.values(), NUMBER: number}
+
+        def attempt() -> None:
+            with self._transaction(self._sessions[own]) as session:
+                self._enter(_row(own), {"$lt" if session else "$lte": number}, values, session)
+                writes(session)
+
+        self._under_way.add(number)
+        try:
+            self._repeated(attempt)
+        finally:
+            self._under_way.discard(number)
 
     def settle(self, number: int, values: Mapping[str, Any]) -> None:
-        """Set values in the state, which count for all batches up to a number."""
-        self._repeated(lambda: self._settled(values, number - self.generation))
-        for settled in range(self.generation + 1, number + 1):
-            self._free.put(self._open.pop(settled))
+        """Set values in the state, and let the commits up to a number count."""
+        count, generation = number - self.generation, self.generation
+        self._repeated(lambda: self._state.update(values, count=count, generation=generation))
         self.generation = number
+
+    def take_back(self, record: Record, writes: Writes) -> None:
+        """Do the writes that take back what a former holder of the lease recorded."""
+
+        def attempt() -> None:
+            with self._transaction(self._sessions[0]) as session:
+                if session is None:  # what is cut off here begins again by the record
+                    writes(None)
+                self._enter(record.row, record.number, {NUMBER: 0}, session)
+                if session is not None:
+                    writes(session)
+
+        self._repeated(attempt)
 
     def _repeated(self, attempt: Callable[[], object]) -> None:
         try:
@@ -217,82 +234,23 @@ class Commits:
             self._state.confirm()  # after a long sleep the lease may be the reason
             raise
 
-    def at_rest(self) -> bool:
-        """Tell whether no commit is under way, nor a transaction left open on the server."""
-        with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
-            self._end_left_open()
-        is_free = [line.turn.acquire(blocking=False) for line in self._lines]
-        for line in compress(self._lines, is_free):
-            line.turn.release()
-        return all(is_free) and not any(line.is_left_open for line in self._lines)
-
-    def renew(self) -> None:
-        """Renew the lease before something is tried again, which an open transaction would bar."""
-        self._end_left_open()
-        self._state.renew()
-
-    def _end_left_open(self) -> None:
-        """End transactions that the server still holds open; they would stay for a minute.
-
-        The server does so when the session begins the next one, as a commit that is tried again
-        does.
-        """
-        for line in self._lines:
-            if not line.is_left_open or not line.turn.acquire(blocking=False):
-                continue
-            try:
-                line.session.start_transaction(_MAJORITY, read_preference=_PRIMARY)
-                try:
-                    self._state.read(line.session)
-                finally:
-                    line.session.abort_transaction()
-            finally:
-                line.turn.release()
-            line.is_left_open = False
-
     @contextmanager
-    def _transaction(self, line: _Line) -> Iterator[ClientSession]:
-        session = line.session
-        session.start_transaction(_MAJORITY, _DURABLE, _PRIMARY)
-        line.is_left_open = True
-        try:
-            yield session
-            session.commit_transaction()
-            line.is_left_open = False
-        except Exception as e:  # not a second Ctrl-C, which does not wait for a slow server
-            if session.in_transaction:
-                session.abort_transaction()
-                line.is_left_open = isinstance(e, ConnectionFailure)  # was it told?
-            raise
-
-    def _together(self, line: _Line, writes: Writes, values: Mapping[str, Any]) -> None:
-        """Commit in one transaction; the state last, since that bars it for the lease's renewal."""
-        with self._transaction(line) as session:
-            self._state.verify(session, self.generation)
-            writes(session)
-            self._state.update(values, session, count=1, generation=self.generation)
-
-    def _recorded(self, line: _Line, number: int, writes: Writes, record: Record | None) -> None:
-        """Write the journal, then the batch."""
+    def _transaction(self, session: ClientSession) -> Iterator[ClientSession | None]:
         self._state.check()
-        values = {**record.values(), NUMBER: number} if record else {}
-        if self.whole:
-            with self._transaction(line) as session:
-                self._record(line, {"$lt": number}, values, session)
-                writes(session)
-        else:
-            if record:
-                self._record(line, {"$lte": number}, values)
-            writes(None)
+        if not self.whole:
+            yield None
+            return
+        with session.start_transaction(_MAJORITY, _DURABLE, _PRIMARY):
+            yield session
 
-    def _record(
+    def _enter(
         self,
-        line: _Line,
-        before: Mapping[str, int],
+        row: str,
+        before: Any,
         values: Mapping[str, Any],
-        session: ClientSession | None = None,
+        session: ClientSession | None,
     ) -> None:
-        own = {"_id": line.row, "token": self._state.token}
+        own = {"_id": row, "token": self._state.token}
         change = {"$set": values}
         result = self._journal.update_one({**own, NUMBER: before}, change, session=session)
         if result.matched_count == 1:
@@ -301,41 +259,50 @@ class Commits:
             self._state.lose()
         raise AlreadyWritten
 
-    def _settled(self, values: Mapping[str, Any], count: int) -> None:
-        self._state.update(values, count=count, generation=self.generation)
 
-
-class Record(NamedTuple):
-    """What a commit writes, by which it is taken back: keys of documents and rows, and pieces.
-
-    first: the number of the first piece with what leaves, None where nothing does.
-    """
-
-    run: int
-    keys: Sequence[bytes]
-    first: int | None = None
-
-    def values(self) -> dict[str, Any]:
-        """Return the record as the journal holds it; what has no room there stays after a kill."""
-        ends = accumulate(map(len, self.keys))
-        keys = b"".join(key for key, end in zip(self.keys, ends, strict=True) if end <= _MOST_KEYS)
-        return {"run": self.run, "keys": Binary(keys), "first": self.first}
+def _row(number: int) -> str:
+    return f"journal {number}"
 
 
 def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
-    """Return the records of commits that the state does not count, the last one first."""
+    """Return the records of commits that the state does not count, the last one first.
+
+    StateMismatch for one that dedup did not write so.
+    """
     found = list[Record]()
     for row in journal.find({NUMBER: {"$gt": state["generation"]}}).sort(NUMBER, -1):
-        keys = raw_bson.document(row["keys"])
-        own = [keys[one.start : one.end] for one in raw_bson.elements(keys)]
-        found.append(Record(row["run"], own, row["first"]))
-    if state.get("intent") is not None:  # of a former version
-        run = (state["checkpoint"] or {"run": 0})["run"]
-        own = [*map(id_keys.stored, state["intent"])]
-        found.append(Record(run, own, state.get("intent_piece")))
-    if state.get("undo_from") is not None:
-        found.append(Record(state["undo"], (), state["undo_from"]))
+        try:
+            found.append(_record_in(row, state["id"]))
+        except (KeyError, TypeError, ValueError, IndexError, struct.error) as e:
+            raise StateMismatch(
+                "{name} holds a record of writes that were cut off, _id {id!r}, and it is damaged, "
+                "or of another target or version of dedup. Restore {name} from a backup, or use "
+                "the version that wrote it; nothing was written.",
+                name=journal.full_name,
+                id=row["_id"],
+            ) from e
     return found
+
+
+def _record_in(row: Mapping[str, Any], target: str) -> Record:
+    if row["target"] != target:
+        raise ValueError("of another target")
+    keys = raw_bson.document(row["keys"])
+    own = [keys[one.start : one.end] for one in raw_bson.elements(keys)]
+    first = None if row["first"] is None else int(row["first"])
+    return Record(int(row["run"]), own, first, row["_id"], row[NUMBER])
+
+
+def former_intent(state: Mapping[str, Any]) -> tuple[Record, Mapping[str, None]] | None:
+    """Return the record that a version before the journal left in the state, and what clears it."""
+    if state.get("undo_from") is not None:
+        return Record(state["undo"], (), state["undo_from"]), dict.fromkeys(("undo", "undo_from"))
+    if state.get("intent") is not None:
+        run = (state["checkpoint"] or {"run": 0})["run"]
+        keys = [*map(id_keys.stored, state["intent"])]
+        cleared = dict.fromkeys(("intent", "intent_piece"))
+        return Record(run, keys, state.get("intent_piece")), cleared
+    return None
 
 
 def insert_once(

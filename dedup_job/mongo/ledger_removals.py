@@ -16,24 +16,23 @@ from pymongo.client_session import ClientSession
 from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo import raw_bson
 from dedup_job.mongo.commits import (
     PIECE_BYTES,
     PIECE_ROWS,
     Piece,
-    Record,
     RunPieces,
-    insert_once,
     piece_id,
 )
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_commands, packed
-from dedup_job.mongo.replacing import entry_size
+from dedup_job.mongo.reading import packed
+from dedup_job.mongo.replacing import Leaving, entry_size
 from dedup_job.mongo.state import BY_HAND, PIECE, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.native.bytes_column import no_strings
 from dedup_job.printing import command_line
 
 Row = Mapping[str, Any]  # of T.runs, of an entry
@@ -111,15 +110,13 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
     gave_way = [raw_bson.find(raw, b"kept_by") is not None for raw in kept_rows]
     decisions["group"][gave_way] = own_groups(documents.keys)[gave_way] ^ number
     kept = target.rows.encode(documents, decisions, number)
+    out = Leaving(target, number, [one_more], piece=pieces)
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
-        RunPieces(target.runs, number).write(pieces, [one_more], session)
-        insert_once(target.documents, kept, session)
-        for part in in_commands(keys):
-            target.ledger.delete_many(id_keys.among(part), session=session)
+        out.exchange(kept, no_strings(0), session)
 
-    target.commits.commit(writes, {}, Record(number, documents.keys.list(), pieces))
+    target.commits.commit(writes, {}, out.record(documents.keys.list()))
     return after
 
 

@@ -35,8 +35,7 @@ from dedup_job.runs.run import Status
 class Leaving:
     """Documents and rows that leave in one commit of a run; piece: the number of the first.
 
-    An undo needs those of earlier runs; those of the run itself only a server without transactions,
-    while it writes.
+    An undo needs those of earlier runs; those of the run itself are needed until it is settled.
     """
 
     target: TargetReader
@@ -54,15 +53,16 @@ class Leaving:
         target, pieces = self.target, [*self.earlier, *self.own]
         if pieces:
             target.state.check()
-            self._pieces.write(self.piece, pieces if session is None else self.earlier, session)
+            self._pieces.write(self.piece, pieces, session)
         left_target = [row.key for piece in pieces for row in piece.kept]
         left_ledger = [row.key for piece in pieces for row in piece.rows]
         parts = (target.documents, kept, left_target), (target.ledger, rows, left_ledger)
         _exchange(target, parts, session)
 
-    def committed(self) -> None:
+    def settled(self) -> None:
         """Remove what only a commit that was cut off would have needed."""
         if self.own:
+            self.target.state.check()
             first = self.piece + len(self.earlier)
             self.target.retry(lambda: self._pieces.remove(None, first))
 
@@ -196,29 +196,26 @@ def bring_back(
     return len(parts[0][2]), len(parts[1][2])
 
 
-def take_back(
-    target: TargetReader, records: Sequence[Record], session: ClientSession | None
-) -> None:
-    """Take back what commits that were cut off wrote, if the source holds it. Repeatable."""
-    for run, keys, first in records:
-        pieces, back = RunPieces(target.runs, run), set[bytes]()
-        for piece in pieces.read(first) if first is not None else ():
-            bring_back(target, run, piece, piece.keys, session)
-            back |= {*map(comparable, piece.keys)}
-        there = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
-        for collection, own in target.of_run(run):
-            for part in in_commands([*there]):
-                target.state.check()
-                only = {"$and": [id_keys.among(part), own]}
-                collection.delete_many(only, session=session)
-        if first is not None:
-            pieces.remove(session, first)
-            by_hand: dict[str, Any] = {"_id": run, "given": {"$ne": None}}
-            for entry in target.runs.find(by_hand, session=session):
-                values = entry_size(entry["status"], *pieces.size(session))
-                if not values["documents"]:
-                    values["status"] = str(Status.UNDONE)
-                target.runs.update_one({"_id": run}, {"$set": values}, session=session)
+def take_back(target: TargetReader, record: Record, session: ClientSession | None) -> None:
+    """Take back what a commit that was cut off wrote, if the source holds it. Repeatable."""
+    run, keys, first = record[:3]
+    pieces, back = RunPieces(target.runs, run), set[bytes]()
+    for piece in pieces.read(first) if first is not None else ():
+        bring_back(target, run, piece, piece.keys, session)
+        back |= {*map(comparable, piece.keys)}
+    there = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
+    for collection, own in target.of_run(run):
+        for part in in_commands([*there]):
+            target.state.check()
+            collection.delete_many({"$and": [id_keys.among(part), own]}, session=session)
+    if first is not None:
+        pieces.remove(session, first)
+        by_hand: dict[str, Any] = {"_id": run, "given": {"$ne": None}}
+        for entry in target.runs.find(by_hand, session=session):
+            values = entry_size(entry["status"], *pieces.size(session))
+            if not values["documents"]:
+                values["status"] = str(Status.UNDONE)
+            target.runs.update_one({"_id": run}, {"$set": values}, session=session)
 
 
 def entry_size(status: str, pieces: int, documents: int, short: int) -> dict[str, Any]:

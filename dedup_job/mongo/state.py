@@ -1,4 +1,4 @@
-"""`T.state`, one document: settings stamp, lease with fencing token, checkpoint, intent.
+"""The state of a target: settings stamp, lease with fencing token, checkpoint.
 
 The lease is taken and renewed on the server's clock. Every write of a run carries the fencing
 token, a number that grows with each holder (Kleppmann, "How to do distributed locking", 2016):
@@ -21,7 +21,6 @@ from typing import Any, NoReturn, cast
 import psutil
 import pymongo
 from pymongo import ReadPreference, ReturnDocument, WriteConcern
-from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
@@ -163,9 +162,9 @@ class State:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
+    def read(self) -> dict[str, Any] | None:
         """Return the state document, None before a first run; StateMismatch for another format."""
-        found = self.collection.find_one({"_id": STATE_ID}, session=session)
+        found = self.collection.find_one({"_id": STATE_ID})
         if found is not None and found.get("format") != FORMAT:
             raise StateMismatch(
                 "{name} is of format {format!r}, this version of dedup knows {known}: another "
@@ -194,20 +193,17 @@ class State:
     def acquire(self) -> None:
         """Take the lease and renew it in the background; LeaseHeld if another run has it.
 
-        A dead holder's transaction would bar the state for a minute; it is ended first.
+        A former holder's transaction would bar the journal for a minute; it is ended.
         """
         state = self.read() or {}
         lease = state.get("lease") or {}
         sent = clock()
-        if lease and lease.get("sessions") == [*map(dict, self.sessions)]:
-            taken = self._take({"token": state["token"]})
-        elif lease and is_dead(lease):
+        is_own = lease.get("sessions") == [*map(dict, self.sessions)]  # whose answer was lost
+        is_over = {"$expr": {"$lt": ["$lease.expires", "$$NOW"]}}
+        is_free = lease and (is_own or is_dead(lease))
+        taken = self._take({"token": state["token"]} if is_free else is_over)
+        if taken is not None and not is_own:
             self._end_transactions(lease)
-            taken = self._take({"token": state["token"]})
-        else:
-            taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
-            if taken is not None:
-                self._end_transactions(lease)
         if taken is None:
             now = (self.read() or {}).get("lease") or lease
             raise LeaseHeld(
@@ -256,31 +252,18 @@ class State:
         return cast(datetime, row["now"])
 
     def update(
-        self,
-        values: Mapping[str, Any],
-        session: ClientSession | None = None,
-        *,
-        count: int = 0,
-        generation: int | None = None,
+        self, values: Mapping[str, Any], *, count: int = 0, generation: int | None = None
     ) -> None:
         """Set fields under the fencing token; LeaseLost if another run holds the lease.
 
-        count: commits that are settled with it; generation: as `verify` if it differs.
+        count: commits that are settled with it; generation: that of the state before. Where it is
+        another, AlreadyWritten if an attempt's answer was lost, Unsettled while that is unknown.
         """
         self.check()
         change = {"$set": dict(values), "$inc": {"generation": count}}
-        result = self.collection.update_one(self._own(generation), change, session=session)
+        result = self.collection.update_one(self._own(generation), change)
         if result.matched_count != 1:
             self._explain(generation, count)
-
-    def verify(self, session: ClientSession, generation: int) -> None:
-        """Raise, within a transaction, what keeps the batch after `generation` from being written.
-
-        LeaseLost; AlreadyWritten if an attempt's answer was lost; Unsettled while that is unknown.
-        """
-        self.check()
-        if self.collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:
-            self._explain(generation, 1)
 
     def check(self) -> None:
         """Raise LeaseLost if the lease is lost, or was not renewed for so long that it may be."""

@@ -21,12 +21,18 @@ from dedup_job.index import KeptIndex
 from dedup_job.index.kept import Comparison, Difference
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.change_stream import Bookmark
-from dedup_job.mongo.commits import Commits, purge, undecided_again, unsettled
+from dedup_job.mongo.commits import (
+    Commits,
+    former_intent,
+    purge,
+    undecided_again,
+    unsettled,
+)
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.reading import estimated
-from dedup_job.mongo.replacing import leaving, ledger_rows, take_back
+from dedup_job.mongo.replacing import Leaving, leaving, ledger_rows, take_back
 from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
@@ -61,7 +67,7 @@ class Target(TargetReader):
         """
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
-        self.commits = Commits(client, self.state, retry, lines=writers)
+        self.commits = Commits(client, self.state, retry, at_once=writers)
         self.writers = writers
         self._row_written = 0.0
         self._resumed = False
@@ -70,6 +76,7 @@ class Target(TargetReader):
         self._begun = Counts()  # of the run, before its present part
         self._before = 0  # the generation then
         self._rows_before = 0  # of the ledger, then
+        self._leaving: Leaving | None = None  # with the batch that is written, alone
         self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
@@ -79,13 +86,13 @@ class Target(TargetReader):
         self.retry(lambda: self._create(is_new=state is None))
         try:
             self.retry(self.state.acquire)
-            self.retry.before_again = self.commits.renew  # what waited may have lost the lease
+            self.retry.before_again = self.state.renew  # what waited may have lost the lease
             if self.retry(self._take_over).get("undo") is not None:
                 self._recover(self)
             yield
         finally:
             self.retry.before_again = lambda: None
-            if self.commits.at_rest():  # else who finds the holder dead ends its transaction first
+            if self.commits.at_rest:  # else it is left to who finds the holder dead
                 self.commits.end()
                 self.state.release()
 
@@ -108,12 +115,12 @@ class Target(TargetReader):
             self.state.update({"settings": self.stamp})
         self.state.fence(state["token"])
         self.commits.generation = state["generation"]
-        if records := unsettled(self.state.collection, state):
-            # those of a former version are in the state itself
-            done = dict.fromkeys({"intent", "intent_piece", "undo_from"} & state.keys())
-            done |= {"undo": None} if state.get("undo_from") is not None else {}
-            self.commits.commit(partial(take_back, self, records), done)
-        self.commits.begin()
+        for record in unsettled(self.state.collection, state):
+            self.commits.take_back(record, partial(take_back, self, record))
+        self.commits.begin(state["id"])
+        if former := former_intent(state):
+            record, cleared = former
+            self.commits.commit(partial(take_back, self, record), cleared)
         return state
 
     def check_runs(self, state: Mapping[str, Any]) -> None:
@@ -197,22 +204,20 @@ class Target(TargetReader):
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         record, writes = out.record(keys.list()), partial(out.exchange, kept, ledger)
         try:
-            if self.is_alone(batch, decisions):
-                self.commits.commit(writes, {"checkpoint": report.checkpoint.as_dict()}, record)
-                if not self.commits.whole:
-                    out.committed()
-            else:
-                self.commits.write(self._before + number, writes, record)
+            self.commits.write(self._before + number, writes, record)
         except OperationFailure as e:
             self._explain(e)
             raise
-        self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
+        if self.is_alone(batch, decisions):
+            self._leaving = out
 
     def settle(self, report: Run, number: int) -> None:
-        """Let all batches up to a number count, with the checkpoint after them."""
-        if self.commits.generation < self._before + number:
-            values = {"checkpoint": report.checkpoint.as_dict()}
-            self.commits.settle(self._before + number, values)
+        """Let a batch count that is written, with the checkpoint after it."""
+        self.commits.settle(self._before + number, {"checkpoint": report.checkpoint.as_dict()})
+        if (out := self._leaving) is not None:
+            self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
+            out.settled()
+            self._leaving = None
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 

@@ -70,8 +70,8 @@ class Book:
         time.sleep(item / 2000)
         self.at_once.discard(number)
 
-    def settle(self, items, number):
-        self.settled += items
+    def settle(self, item, number):
+        self.settled.append(item)
         assert len(self.settled) == number
 
 
@@ -102,7 +102,7 @@ def test_an_error_ends_it_and_nothing_behind_it_is_settled():
             raise KeyError(item)
 
     with pytest.raises(KeyError):
-        hand_over(Writers(write, lambda items, _: settled.extend(items), 2, 2), *range(99))
+        hand_over(Writers(write, lambda item, _: settled.append(item), 2, 2), *range(99))
     assert settled == [0, 1][: len(settled)]
 
 
@@ -116,7 +116,7 @@ def hand_over(writers, *items, then=None):
 
 def test_what_was_handed_over_is_done_though_the_block_breaks():
     done = []
-    writers = Writers(lambda *_: None, lambda items, _: done.extend(items), 5)
+    writers = Writers(lambda *_: None, lambda item, _: done.append(item), 5)
     with pytest.raises(KeyError):
         hand_over(writers, 1, 2, then=KeyError)
     assert done == [1, 2]
