@@ -5,12 +5,10 @@ from dedup_job.decision.greedy import Copies, GreedyDeduplicator, by_key
 from dedup_job.decision.models import Models
 from dedup_job.decision.pair import PairRecheck
 from dedup_job.decision.settings import AbortSettings, DecisionSettings, Judging
-from dedup_job.index.kept import Comparison
 
 __all__ = [
     "AbortConditions",
     "AbortSettings",
-    "Comparison",
     "Copies",
     "DecisionSettings",
     "GreedyDeduplicator",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -192,10 +191,6 @@ class KeptIndex:
         """Return the kept documents that n texts find in any channel, FOUND, text by text."""
         return self.core.find(texts.arrays).view(FOUND)
 
-    def find_ids(self, keys: BytesColumn) -> NDArray[np.int64]:
-        """Return the number of the document with each of n keys that is kept still, or -1."""
-        return self.core.find_ids(keys)
-
     def held_ids(self) -> Holding | None:
         """Return a membership test of ids, or None if it takes too much memory."""
         documents, others, *_ = self.core.counts
@@ -242,39 +237,3 @@ def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]
     for run in sorted({int(run) for page in later for run in np.unique(page.run)}):
         for page in later:
             yield page[np.flatnonzero(page.run == run)]
-
-
-_NAMED = 5
-
-
-@dataclass(slots=True)
-class Difference:
-    """Documents that differ in one way: how many, and the keys of the first few."""
-
-    count: int = 0
-    keys: list[bytes] = field(default_factory=list)
-
-    def add(self, keys: list[bytes]) -> None:
-        """Count them in."""
-        self.count += len(keys)
-        self.keys += keys[: _NAMED - len(self.keys)]
-
-
-class Comparison:
-    """Compares an index with a target's pages; of the two the index alone is held in memory."""
-
-    def __init__(self, kept: KeptIndex) -> None:
-        self._kept, self._seen = kept, np.zeros(len(kept), dtype=np.bool_)
-        self.missing = Difference()  # not remembered
-
-    def add(self, page: KeptPage) -> None:
-        """Compare some documents of the target; each of them comes once."""
-        numbers = self._kept.find_ids(strings_of(page.keys))
-        self.missing.add([page.keys[i] for i in np.flatnonzero(numbers < 0).tolist()])
-        self._seen[numbers[numbers >= 0]] = True
-
-    def surplus(self) -> Difference:
-        """Return the documents of the index that were on no page."""
-        live = self._kept.live_numbers()
-        left = live[~self._seen[live]]
-        return Difference(len(left), self._kept.documents(left[:_NAMED])[0].list())

@@ -7,7 +7,7 @@ finishes it. A number is never used again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -243,15 +243,12 @@ def _bring_back(
 
     Return how many come back, and how many documents and rows of the run left for that.
     """
-
-    def left(rows: Sequence[RawDocument], collection: AnyCollection) -> list[RawDocument]:
-        is_kept = collection is target.documents
-        own = [row for row in rows if run_of(row.raw, is_kept=is_kept) != run]
-        there = _of_another(target, run, {row.key for row in own}, collection)
-        return [row for row in own if row.key not in there | stay]  # else it was cut off behind
-
-    back = Piece(left(piece.kept, target.documents), left(piece.rows, target.ledger))
     kept, rows = ([row for row in rows if row.key in stay] for rows in piece[:2])
+    documents, ledger = (
+        [row for row in rows if row.key not in stay and run_of(row.raw, is_kept=is_kept) != run]
+        for rows, is_kept in ((piece.kept, True), (piece.rows, False))
+    )
+    back = Piece(documents, ledger)
     own, deleted = [key for key in piece.keys if key not in stay], (0, 0)
 
     def writes(session: ClientSession | None) -> None:

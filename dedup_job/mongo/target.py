@@ -18,7 +18,6 @@ from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.index.kept import Comparison, Difference
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.commits import (
@@ -30,7 +29,6 @@ from dedup_job.mongo.commits import (
 )
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
-from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import Leaving, leaving, ledger_rows, take_back
 from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
@@ -229,7 +227,7 @@ class Target(TargetReader):
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return a description of changes by others, by UUIDs and counts, "" for none."""
-        lines = [*self._exchanged(), *self._missing(kept), *self._missing_rows(checkpoint)]
+        lines = [*self._exchanged(), *self._miscounted(kept.live, checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def _explain(self, refused: OperationFailure) -> None:
@@ -262,46 +260,23 @@ class Target(TargetReader):
                     name=name,
                 )
 
-    def _missing(self, kept: KeptIndex) -> Iterator[str]:
-        if self.count(kept.live) == kept.live:
-            return
-        compared = Comparison(kept)
-        for page in self.kept():
-            compared.add(page)
-        gone, others = compared.surplus(), compared.missing
-        if gone.count:
-            yield Message(
-                "{number:,} documents that were kept are missing from {name}: _id {ids}. Something "
-                "removed them while the run was at work.",
-                number=gone.count,
-                name=self.name,
-                ids=_named(gone),
-            )
-        if others.count:
-            yield Message(
-                "{number:,} documents of {name} were kept by no run: _id {ids}. Something else "
-                "wrote them while the run was at work.",
-                number=others.count,
-                name=self.name,
-                ids=_named(others),
-            )
-
-    def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
+    def _miscounted(self, kept: int, checkpoint: Checkpoint) -> Iterator[str]:
+        counted = [(self.name, self.count(kept), kept)]
         rows = checkpoint.counts.scanned - checkpoint.counts.kept
-        there = self.retry(self.ledger.estimated_document_count)
-        if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
-            return
-        only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
-        there = self.retry(lambda: self.ledger.count_documents(only))
-        if there != rows:
-            yield Message(
-                "{name} holds {there:,} of the {rows:,} rows that run {run} wrote. Something "
-                "removed or added some.",
-                name=self.ledger.full_name,
-                there=there,
-                rows=rows,
-                run=checkpoint.run,
-            )
+        wrote = self._rows_before + rows - (self._begun.scanned - self._begun.kept)
+        if self.retry(self.ledger.estimated_document_count) != wrote:
+            only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
+            there = self.retry(lambda: self.ledger.count_documents(only))
+            counted.append((self.ledger.full_name, there, rows))
+        for name, there, wrote in counted:
+            if there != wrote:
+                yield Message(
+                    "{name} holds {there:,} documents, and runs wrote {wrote:,}. Something removed "
+                    "or added some while the run was at work.",
+                    name=name,
+                    there=there,
+                    wrote=wrote,
+                )
 
     def bookmark(self) -> Bookmark | None:
         """Return from where the source's changes are read; None to compare all ids.
@@ -381,8 +356,3 @@ class Target(TargetReader):
             status = Status.DONE
         values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
         self.runs.update_one(own, {"$set": {**values, "token": self.state.token}})
-
-
-def _named(those: Difference) -> str:
-    more = ", …" if those.count > len(those.keys) else ""
-    return ", ".join(map(shown, those.keys)) + more
