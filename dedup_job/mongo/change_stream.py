@@ -6,7 +6,6 @@ so a document is among the changes of one run or was there when the other one re
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -28,7 +27,6 @@ from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
 
-log = logging.getLogger("dedup")
 Token = Mapping[str, Any]
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
@@ -297,54 +295,34 @@ class ChangeStore:
 
     def forget(self) -> None:
         """Remove all rows."""
-        with self._told():
-            self._retry(lambda: self.collection.delete_many({}))
+        self._retry(lambda: self.collection.delete_many({}))
 
     def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
         """Replace the rows of keys, by what happened to them; return whether all had room."""
         if not any(changed.values()):
             return True
         entered = 0
-        with self._told():
-            room = MOST_ROWS - self._retry(self.collection.estimated_document_count)
-            for what, keys in changed.items():
-                some = sorted(keys)[: max(room, 0)]
-                room -= len(some)
-                entered += len(some)
-                own = raw_bson.fields({"what": what, "run": run})
-                for part in in_turn(some, _ROWS):
-                    self._retry(partial(self._replace, part, own))
+        room = MOST_ROWS - self._retry(self.collection.estimated_document_count)
+        for what, keys in changed.items():
+            some = sorted(keys)[: max(room, 0)]
+            room -= len(some)
+            entered += len(some)
+            own = raw_bson.fields({"what": what, "run": run})
+            for part in in_turn(some, _ROWS):
+                self._retry(partial(self._replace, part, own))
         return entered == sum(map(len, changed.values()))
 
     def all(self) -> set[bytes]:
         """Return all keys."""
-        with self._told():
-            return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
-        return set()
+        return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
 
     def remove(self, keys: Sequence[bytes]) -> None:
         """Remove rows of changes that were dealt with."""
-        with self._told():
-            for part in in_commands(keys):
-                only = id_keys.among(part)
-                self._retry(partial(self.collection.delete_many, only))
+        for part in in_commands(keys):
+            only = id_keys.among(part)
+            self._retry(partial(self.collection.delete_many, only))
 
     def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
         self.collection.delete_many(id_keys.among(keys))
         rows = strings_of([raw_bson.document(key, fields) for key in keys])
         insert(self.collection, rows, None)
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except OperationFailure as e:
-            if e.code != UNAUTHORIZED:
-                raise
-            said = Message(
-                "the ids of documents that the source changed or deleted are not kept in {name}: "
-                "the user has no right to find, insert and remove there. They are counted all the "
-                "same.",
-                name=self.collection.full_name,
-            )
-            log.warning("%s", said)

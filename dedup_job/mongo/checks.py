@@ -17,7 +17,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
-from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.errors import UNAUTHORIZED, lacking
 from dedup_job.text_fields import texts_in, values_in
 
 OF_THE_SERVER = ("admin", "config", "local")  # databases
@@ -131,6 +131,23 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
                 part=Namespace(target.database, name),
                 kind=kind,
             )
+
+
+def check_rights(client: Client, needed: Sequence[tuple[AnyCollection, Sequence[str]]]) -> None:
+    """Raise UsageError that names a right to a collection which the user lacks."""
+    user = client.admin.command("connectionStatus", showPrivileges=True)["authInfo"]
+    if not user["authenticatedUsers"]:  # a server without users
+        return
+    for collection, actions in needed:
+        granted = set[str]()
+        for one in user["authenticatedUserPrivileges"]:
+            of = one["resource"]
+            database, name = of.get("db"), of.get("collection")
+            is_here = database in ("", collection.database.name) and name in ("", collection.name)
+            granted |= {*one["actions"]} if is_here or of.get("anyResource") else set()
+        if missing := [action for action in actions if action not in granted]:
+            said = Message("{actions} on {name}", actions=missing[0], name=collection.full_name)
+            raise lacking(said)
 
 
 def check_target_lasts(target: AnyCollection) -> None:

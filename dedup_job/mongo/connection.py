@@ -187,7 +187,12 @@ def _seconds_to_wait(uri: str) -> float:
 
 
 def check_version(hello: Mapping[str, Any]) -> None:
-    """Raise UsageError for a server that is too old."""
+    """Raise UsageError for a server that is too old, or that routes to shards."""
+    if hello.get("msg") == "isdbgrid":
+        raise UsageError(
+            "the server is mongos, the router of a sharded cluster, where one _id may be that of "
+            "several documents. Name a replica set or a single server. Nothing was written."
+        )
     if hello.get("maxWireVersion", 0) < _MIN_WIRE_VERSION:
         raise UsageError(
             "the server is older than MongoDB 5.0, which dedup needs. Nothing was written."

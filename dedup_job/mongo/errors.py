@@ -130,6 +130,11 @@ class Unsettled(AutoReconnect):
     why = Message("the outcome of the last commit is not known yet")
 
 
+def lacking(right: str) -> UsageError:
+    """Return the error of a user without a right."""
+    return UsageError(_SAID[UNAUTHORIZED][1], right=right, how_to_grant=_HOW_TO_GRANT)
+
+
 def is_transient(e: PyMongoError) -> bool:
     """Tell whether the same may succeed later; a wrong password or a bad query never does."""
     if isinstance(e, ConnectionFailure | CursorNotFound) or e.timeout:
@@ -263,7 +268,7 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             again=_AGAIN,
         )
     kind, said = _SAID.get(code, _OTHER)
-    values = {"right": _lacking(message), "how_to_grant": _HOW_TO_GRANT}
+    values = {"right": _lacking_in(message), "how_to_grant": _HOW_TO_GRANT}
     return kind(said, code=code, message=message, **values)
 
 
@@ -274,7 +279,7 @@ def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
     return errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
 
 
-def _lacking(message: str) -> str:
+def _lacking_in(message: str) -> str:
     """Return the missing right by the message of the server, which may repeat whole documents."""
     if match := _REFUSED.match(message):
         database, command, collection = match.groups()

@@ -19,6 +19,7 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.messages import Message, joined
+from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.commits import (
     Commits,
@@ -28,6 +29,7 @@ from dedup_job.mongo.commits import (
     unsettled,
 )
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
 from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import Leaving, leaving, ledger_rows, take_back
@@ -81,6 +83,7 @@ class Target(TargetReader):
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
         state = self.retry(self.check)
+        self.retry(self._check_rights)
         self.retry(lambda: self._create(is_new=state is None))
         try:
             self.retry(self.state.acquire)
@@ -93,6 +96,21 @@ class Target(TargetReader):
             if self.commits.at_rest:  # else it is left to who finds the holder dead
                 self.commits.end()
                 self.state.release()
+
+    def _check_rights(self) -> None:
+        form, rows = self.form, ["find", "insert", "remove", "createCollection"]
+        keeps = (OnChange.KEEP, OnDelete.KEEP)
+        replaces = form.ranking or (form.source.on_change, form.source.on_delete) != keeps
+        more = ["update"] if replaces and not self.commits.whole else []
+        index = [] if form.ranking is None else ["createIndex"]
+        needed = [
+            (self.documents, [*rows, *more]),
+            (self.ledger, [*rows, *more, *index]),
+            (self.runs, [*rows, "update"]),
+            (self.state.collection, [*rows[:3], "update"]),
+            (self.changes.collection, rows[:3]),
+        ]
+        checks.check_rights(self.documents.database.client, needed)
 
     def _create(self, *, is_new: bool) -> None:
         for collection in (self.documents, self.ledger, self.runs):

@@ -84,6 +84,11 @@ def test_a_server_that_is_too_old_is_refused_by_its_version():
     check_version({"maxWireVersion": 13})
 
 
+def test_the_router_of_a_sharded_cluster_is_refused():
+    with pytest.raises(UsageError, match="the server is mongos, .* Name a replica set"):
+        check_version({"maxWireVersion": 21, "msg": "isdbgrid"})
+
+
 def test_a_read_only_server_is_refused():
     with pytest.raises(UsageError, match="read-only"):
         check_takes_writes({"isWritablePrimary": True, "readOnly": True})
