@@ -285,10 +285,10 @@ def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
 
 
 def _record_in(row: Mapping[str, Any], target: str) -> Record:
-    if row["target"] != target:
-        raise ValueError("of another target")
     keys = raw_bson.document(row["keys"])
     own = [keys[one.start : one.end] for one in raw_bson.elements(keys)]
+    if row["target"] != target or sum(map(len, own)) != len(row["keys"]):
+        raise ValueError("of another target, or cut off")
     first = None if row["first"] is None else int(row["first"])
     return Record(int(row["run"]), own, first, row["_id"], row[NUMBER])
 

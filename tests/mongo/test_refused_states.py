@@ -5,6 +5,7 @@ import pytest
 from dedup_job import settings as settings_module
 from dedup_job.errors import StateMismatch
 from dedup_job.judgment.features import RULES
+from tests.cut_off import killed_at
 from tests.proving import command, fill_alike, refused, stored
 from tests.running import after_batches, run_here
 
@@ -45,6 +46,26 @@ def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made, monkeypatc
     after_batches(monkeypatch, 1, lambda: made["target.state"].update_one({}, changed))
     with pytest.raises(StateMismatch, match="of format 2"):
         run_here(made, source__max_chars=1500, run__batch_documents=2)
+
+
+DAMAGES = [
+    {"$set": {"target": "of another one"}},
+    {"$set": {"keys": b"\x07"}},
+    {"$set": {"run": "x"}},
+    {"$unset": {"first": 1}},
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=str)
+def test_a_record_of_writes_that_dedup_did_not_leave_so_is_refused(any_database, damage):
+    any_database.source.insert_many([{"_id": 1, "text": "第一道题目"}])
+    with killed_at(9):
+        run_here(any_database)
+    any_database["target.state"].update_one({"number": 1}, damage)
+    before = [*any_database.target.find()]
+    with pytest.raises(StateMismatch, match=r"target\.state holds a record .* Restore"):
+        run_here(any_database)
+    assert [*any_database.target.find()] == before != []
 
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
