@@ -85,7 +85,7 @@ def test_a_server_that_is_too_old_is_refused_by_its_version():
 
 
 def test_the_router_of_a_sharded_cluster_is_refused():
-    with pytest.raises(UsageError, match="the server is mongos, .* Name a replica set"):
+    with pytest.raises(UsageError, match=r"the server is mongos, .* Name a replica set"):
         check_version({"maxWireVersion": 21, "msg": "isdbgrid"})
 
 
