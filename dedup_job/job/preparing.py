@@ -200,15 +200,13 @@ class Writers(Generic[T]):
 
     def _is_next(self, number: int) -> bool:
         """Wait until all before an item is settled; False if one of them failed."""
+
+        def is_vain() -> bool:
+            return self._failed is not None and self._failed[0] < number
+
         with self._turn:
-            return (
-                self._turn.wait_for(
-                    lambda: (
-                        self._settled == number - 1 or (self._failed and self._failed[0] < number)
-                    )
-                )
-                is True
-            )
+            self._turn.wait_for(lambda: self._settled == number - 1 or is_vain())
+            return self._settled == number - 1
 
 
 _TOO_LARGE = Quarantined(
