@@ -208,9 +208,8 @@ class Commits:
             self._under_way.discard(number)
 
     def settle(self, number: int, values: Mapping[str, Any]) -> None:
-        """Set values in the state, and let the commits up to a number count."""
-        count, generation = number - self.generation, self.generation
-        self._repeated(lambda: self._state.update(values, count=count, generation=generation))
+        """Set values in the state, and let the next commit count."""
+        self._repeated(lambda: self._state.update(values, count=1, generation=number - 1))
         self.generation = number
 
     def take_back(self, record: Record, writes: Writes) -> None:
