@@ -251,11 +251,6 @@ def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
     return same
 
 
-def is_writable(element: bytes) -> bool:
-    """Tell whether an `_id` encodes to the same bytes: not if it repeats names or is not UTF-8."""
-    return fields({"_id": id_value(element)}) == element
-
-
 def storable(element: bytes) -> Any:
     """Return the `_id` as a value that gives the same bytes when it is read back."""
     value = id_value(element)
@@ -287,8 +282,17 @@ def _numbers(count: int) -> BytesColumn:
 
 def equal_to(key: bytes) -> RawBSONDocument:
     """Return the filter for what the server takes for this id: 5 is 5.0, too."""
-    same = document(renamed(key, b"$eq"))
-    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + same))
+    return _compared(b"$eq", key)
+
+
+def other_than(key: bytes) -> RawBSONDocument:
+    """Return the filter for all other ids."""
+    return _compared(b"$ne", key)
+
+
+def _compared(operator: bytes, key: bytes) -> RawBSONDocument:
+    value = document(renamed(key, operator))
+    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + value))
 
 
 def comparable(key: bytes) -> bytes:

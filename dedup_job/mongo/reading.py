@@ -14,7 +14,6 @@ from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 from pymongo.collection import Collection
-from pymongo.cursor import Cursor
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
@@ -25,10 +24,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
-from dedup_job.native.bytes_column import (
-    BytesColumn,
-    strings_of,
-)
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.texts import TextColumn, breaks, concatenated, pack
 
 START, END, KEY, KEY_END, TEXT, TEXT_END, CHARACTERS = range(7)
@@ -89,22 +85,22 @@ def pages(
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
     paths: of the texts of the rows; between: ids, from the first up to, and without, the second.
     """
-    what: Terms = {"filter": query or {}, "projection": projection or {}}
-    terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
-    begin, last, ended = None, None, False
+    terms: Terms = {"projection": projection or {}, "sort": _BY_ID, "hint": _BY_ID}
+    low: Terms = {}
+    only, begin, ended = query, None, False
     if between is not None:
         begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
-        terms["max"] = {"_id": id_keys.id_value(between[1])}
+        terms = {**terms, "max": RawBSONDocument(raw_bson.document(between[1]))}
     while not ended and begin != _LARGEST:  # `min` does not take the largest
-        low: Terms = {} if begin is None else {"min": {"_id": id_keys.id_value(begin)}}
-        page, ended = _page(collection, {**terms, **low}, size, last, retry, paths)
-        if ended and low and between is None:  # `min` leaves the largest out
-            only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
-            more, _ = _page(collection, only, size, None, retry, paths)
-            page = RawPage.of([*page, *more]) if more else page
+        low = {"min": RawBSONDocument(raw_bson.document(begin))} if begin else {}
+        here = {**terms, "filter": only or {}, **low}
+        page, ended = _page(collection, here, size, retry, paths)
         if page:
             yield page
-            begin = last = page[-1].key
+            begin = page[-1].key
+            only = _both(query, id_keys.other_than(begin))
+    if low and begin != _LARGEST and between is None:  # `min` leaves the largest out
+        yield from fetch(collection, [_LARGEST], size, retry, paths, query)
 
 
 def fetch(
@@ -122,7 +118,7 @@ def fetch(
     for left in in_commands(keys):
         while left:
             terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
-            page, _ = _page(collection, terms, size, None, retry, paths)
+            page, _ = _page(collection, terms, size, retry, paths)
             if not page:
                 break
             yield page
@@ -185,10 +181,8 @@ def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -
         yield part
 
 
-def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+def in_commands(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
     """Yield keys in parts that fit into a command each."""
-    if sum(map(len, keys)) <= COMMAND_BYTES:
-        return iter([keys] if keys else [])
     return packed(keys, len, COMMAND_BYTES, len(keys))
 
 
@@ -223,13 +217,13 @@ def some_in_columns(
 
     The ids together fit into a command.
     """
-    among = id_keys.among(keys)
-    terms: Terms = {"filter": _both(query, among), "projection": projection}
+    terms: Terms = {"filter": _both(query, id_keys.among(keys)), "projection": projection}
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))
         if is_open:  # there are more than a reply has room for
-            return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
+            found = collection.find(terms["filter"], projection or None)
+            return RawPage.of([_raw(one) for one in found])
         return raw_page(reply, paths)
 
     page = retry(read)
@@ -249,39 +243,17 @@ def _page(
     collection: RawDocuments,
     terms: Terms,
     size: PageSize,
-    last: bytes | None,
     retry: RetryPolicy,
     paths: Sequence[Sequence[str]],
 ) -> tuple[RawPage, bool]:
-    """Read one page, without the document `last`; tell whether there is no more.
+    """Read one page; tell whether there is no more.
 
-    The driver makes an object of each document, so all are taken out of one reply instead. Where
-    the next page could not begin behind these, a cursor goes on to where it can.
+    The driver makes an object of each document, so all are taken out of one reply instead.
     """
-    limit = size.documents + 1
-    reply, is_open = retry(lambda: _ask(collection, terms, limit))
-    rows = raw_page(reply, paths)
-    page, is_full = _cut(rows, size, last)
-    if is_full or (len(rows) < limit and not is_open):
-        return page, not is_full
-    if len(page) and id_keys.is_writable(page[-1].key):
-        return page, False
-
-    def read() -> tuple[list[RawDocument], bool]:
-        found, room = list[RawDocument](), size.bytes
-        with _cursor(collection, terms).batch_size(limit) as cursor:
-            for row in map(_raw, cursor):
-                if row.key == last:
-                    continue
-                found.append(row)
-                room -= len(row.raw)
-                is_full = room <= 0 or len(found) >= size.documents
-                if is_full and id_keys.is_writable(row.key):
-                    return found, True
-        return found, False
-
-    found, is_full = retry(read)
-    return RawPage.of(found), not is_full
+    reply, is_open = retry(lambda: _ask(collection, terms, size.documents))
+    page = raw_page(reply, paths)
+    end = int(np.searchsorted(np.cumsum(page.raw.lengths), size.bytes)) + 1
+    return page[:end], len(page) < min(size.documents, end) and not is_open
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:
@@ -299,14 +271,6 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, boo
             database.command("killCursors", collection.name, cursors=[Int64(number)])
     documents = np.frombuffer(reply, dtype=np.uint8)
     return documents[raw_bson.place(reply, b"cursor", b"firstBatch")], number != 0
-
-
-def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
-    cursor = collection.find(terms["filter"], terms.get("projection") or None)
-    for name in ("sort", "hint", "min", "max"):
-        if name in terms:
-            getattr(cursor, name)(list(terms[name].items()))
-    return cursor
 
 
 def _raw(found: RawBSONDocument) -> RawDocument:
@@ -350,44 +314,24 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     return texts, plain & some
 
 
-def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:
-    """Take one page, without the document `last`; tell whether it is full.
-
-    A page does not end at an id that the server would not get back unchanged.
-    """
-    if len(page) and page.keys.at(0) == last:
-        page = page[1:]
-    sizes = np.cumsum(page.raw.lengths)
-    end = min(int(np.searchsorted(sizes, size.bytes)) + 1, size.documents)
-    while end <= len(page):
-        if id_keys.is_writable(page.keys.at(end - 1)):
-            return page[:end], True
-        end += 1
-    return page, False
-
-
 def held(
     collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy = NO_RETRY
 ) -> NDArray[np.bool_]:
     """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
 
-    Read between the first and the last that can be a bound; those beyond are asked for by name, and
-    all of them where a collation has given them another order than this collection's.
+    Read between the first and the last one, which is asked for by name; all are where these two may
+    not stand together in a command, or a collation has given the ids another order than this
+    collection's.
     """
     n = len(keys.lengths)
     found = np.zeros(n, dtype=np.bool_)
-    low, high = 0, 0
-    if _are_in_order_of_bytes(keys):
-        low = next((i for i in range(n) if _is_bound(keys.at(i))), n)
-        high = next((i for i in range(n, low, -1) if _is_bound(keys.at(i - 1))), low)
-    if low < high:
-        high -= 1  # no part of the range
-        between = keys.at(low), keys.at(high)
+    begin = 0  # of those that are asked for by name
+    if n and keys.lengths[[0, -1]].max() <= LONGEST_ID and _are_in_order_of_bytes(keys):
+        begin, between = n - 1, (keys.at(0), keys.at(n - 1))
         for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
             rows = rows_of(keys, page.keys)
             found[rows[rows >= 0]] = True
-    if len(beyond := np.r_[:low, high:n]):
-        found[beyond] = held_by_name(collection, keys.take(beyond), retry)
+    found[begin:] = held_by_name(collection, keys.take(slice(begin, n)), retry)
     return found
 
 
@@ -405,8 +349,3 @@ def _are_in_order_of_bytes(keys: BytesColumn) -> bool:
     rows = np.flatnonzero(keys.data[keys.starts] == _STRING)
     strings = [key[_STRING_AT:-1] for key in keys.take(rows).list()]
     return strings == sorted(strings)
-
-
-def _is_bound(key: bytes) -> bool:
-    """Tell whether an id may stand beside another one in a command, and comes back unchanged."""
-    return len(key) <= LONGEST_ID and id_keys.is_writable(key)
