@@ -46,23 +46,22 @@ class Checker(Audited):
     target: Target
     progress: Progress
     _done: int = field(init=False, default=0)
-    _half: frozenset[bytes] = field(init=False, default=frozenset())
 
     def check(self, sample: int | None) -> int:
         """Check the target; `sample` documents and rows at random, None for all of them.
 
-        What a killed process left half done is compared by its ids only. Return the generation of
-        the target. Raises LeaseHeld while a run writes, which would look like a fault.
+        What a killed process left half done looks like faults: then nothing is compared. Return the
+        generation of the target. Raises LeaseHeld while a run writes, which looks like one, too.
         """
         target = self.target
         state = target.retry(target.state.read) or {}
         self._check_alone(state["token"])
-        is_whole = not self._find_half_done(state)
-        self.progress.total(
-            estimated([target.source, *target.decided], target.retry), Message("checking")
-        )
-        self._compare_ids(is_whole=is_whole)
-        if is_whole:
+        half = self._half_done(state)
+        self.tally.add(Check.HALF, len(half), half)
+        if not half:
+            documents = estimated([target.source, *target.decided], target.retry)
+            self.progress.total(documents, Message("checking"))
+            self._compare_ids()
             self._find_originals()
             self.progress.stage(Message("comparing the counts"))
             self._compare_counts(state)
@@ -74,18 +73,16 @@ class Checker(Audited):
         self._check_alone(state["token"])
         return int(state["generation"])
 
-    def _find_half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
-        half = set[bytes]()
+    def _half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
+        undoing = state.get("undo")
+        half: list[bytes | str] = (
+            [] if undoing is None else [Message("run {run}, being undone", run=undoing)]
+        )
         for run, keys, first in unsettled(self.target.state.collection, state):
             pieces = RunPieces(self.target.runs, run, self.target.retry)
             taken = pieces.read(first) if first is not None else ()
-            half.update(keys, *(piece.keys for piece in taken))
-        self._half = frozenset(half)
-        found: list[bytes | str] = [*half]
-        if (undoing := state.get("undo")) is not None:
-            found.insert(0, Message("run {run}, being undone", run=undoing))
-        self.tally.add(Check.HALF, len(found), found)
-        return found
+            half += {*keys, *(key for piece in taken for key in piece.keys)}
+        return half
 
     def _check_alone(self, token: int) -> None:
         state = self.target.state
@@ -106,11 +103,11 @@ class Checker(Audited):
         query: Mapping[str, Any] | None = None,
     ) -> Iterator[Sequence[RawDocument]]:
         for page in pages(majority(collection), size, query, projection, self.target.retry):
-            yield [row for row in page if row.key not in self._half] if self._half else page
+            yield page
             self._done += len(page)
             self.progress.advance(self._done)
 
-    def _compare_ids(self, *, is_whole: bool) -> None:
+    def _compare_ids(self) -> None:
         target, tally, found = self.target, self.tally, [0, 0]
         for page in self._pages(target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
@@ -118,23 +115,22 @@ class Checker(Audited):
             decided, twice = in_target | in_ledger, in_target & in_ledger
             found = [found[0] + len(in_target), found[1] + len(in_ledger)]
             tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
-            tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice and is_whole])
+            tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
         for collection, known in zip(target.decided, found, strict=True):
             counted = target.retry(partial(majority(collection).count_documents, {}, hint="_id_"))
             tally.add(Check.GONE, counted)
-            if counted != known or self._half:
-                self._find_gone(collection, is_whole=is_whole)
+            if counted != known:
+                self._find_gone(collection)
 
-    def _find_gone(self, collection: AnyCollection, *, is_whole: bool) -> None:
-        target = self.target
-        name = collection.full_name
+    def _find_gone(self, collection: AnyCollection) -> None:
+        target, name = self.target, collection.full_name
         self.progress.stage(Message("looking for what only {name} holds", name=name))
         for page in pages(majority(collection), ID_PAGE, None, _ID, target.retry):
-            keys = [row.key for row in page if row.key not in self._half]
+            keys = [row.key for row in page]
             there = target.held_in_order(target.source, keys)
             alone = [key for key in keys if key not in there]
             self.tally.add(Check.GONE, 0, alone)
-            if collection is target.documents and is_whole:
+            if collection is target.documents:
                 twice = target.held_in_order(target.ledger, alone)
                 self.tally.add(Check.TWICE, len(alone), [*twice])
 
@@ -182,7 +178,7 @@ class Checker(Audited):
         if sample is None:
             yield from self._pages(collection, ROWS, {})
         elif sample:
-            steps = [{"$sample": {"size": sample}}, {"$project": _ID}, {"$sort": _ID}]
+            steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
             read = majority(collection).aggregate
             ids = self.target.retry(lambda: list(read(steps, allowDiskUse=True)))
             keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)

@@ -280,19 +280,10 @@ def _numbers(count: int) -> BytesColumn:
     return strings_of([b"%d\0" % number for number in range(count)])
 
 
-def equal_to(key: bytes) -> RawBSONDocument:
-    """Return the filter for what the server takes for this id: 5 is 5.0, too."""
-    return _compared(b"$eq", key)
-
-
-def other_than(key: bytes) -> RawBSONDocument:
-    """Return the filter for all other ids."""
-    return _compared(b"$ne", key)
-
-
-def _compared(operator: bytes, key: bytes) -> RawBSONDocument:
-    value = document(renamed(key, operator))
-    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + value))
+def equal_to(key: bytes, field: str = "_id") -> RawBSONDocument:
+    """Return the filter for a field with what the server takes for this id: 5 is 5.0, too."""
+    same = document(renamed(key, b"$eq"))
+    return RawBSONDocument(document(bytes([DOCUMENT]) + field.encode() + b"\0" + same))
 
 
 def comparable(key: bytes) -> bytes:

@@ -85,21 +85,20 @@ def pages(
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
     paths: of the texts of the rows; between: ids, from the first up to, and without, the second.
     """
-    terms: Terms = {"projection": projection or {}, "sort": _BY_ID, "hint": _BY_ID}
-    low: Terms = {}
-    only, begin, ended = query, None, False
+    terms: dict[str, Any] = {"filter": query or {}, "projection": projection or {}}
+    terms |= {"sort": _BY_ID, "hint": _BY_ID}
+    begin, last, ended = None, None, False
     if between is not None:
         begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
-        terms = {**terms, "max": RawBSONDocument(raw_bson.document(between[1]))}
+        terms["max"] = RawBSONDocument(raw_bson.document(between[1]))
     while not ended and begin != _LARGEST:  # `min` does not take the largest
-        low = {"min": RawBSONDocument(raw_bson.document(begin))} if begin else {}
-        here = {**terms, "filter": only or {}, **low}
-        page, ended = _page(collection, here, size, retry, paths)
+        if begin is not None:
+            terms["min"] = RawBSONDocument(raw_bson.document(begin))
+        page, ended = _page(collection, terms, size, last, retry, paths)
         if page:
             yield page
-            begin = page[-1].key
-            only = _both(query, id_keys.other_than(begin))
-    if low and begin != _LARGEST and between is None:  # `min` leaves the largest out
+            begin = last = page[-1].key
+    if "min" in terms and begin != _LARGEST and between is None:  # `min` leaves the largest out
         yield from fetch(collection, [_LARGEST], size, retry, paths, query)
 
 
@@ -111,19 +110,19 @@ def fetch(
     paths: Sequence[Sequence[str]] = (),
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
-    """Yield the documents of these ids, given in `_id` order, page by page; the vanished not.
+    """Yield the documents of these ids page by page, each in `_id` order; the vanished not.
 
     query: what else they have to match.
     """
     for left in in_commands(keys):
-        while left:
+        ended = False
+        while left and not ended:
             terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
-            page, _ = _page(collection, terms, size, retry, paths)
-            if not page:
-                break
-            yield page
-            last = as_asked(left, [page[-1].key])[page[-1].key]
-            left = left[left.index(last) + 1 :]
+            page, ended = _page(collection, terms, size, None, retry, paths)
+            if page:
+                yield page
+            found = {*as_asked(left, page.keys.list()).values()}
+            left = [key for key in left if key not in found]
 
 
 def _both(query: Mapping[str, Any] | None, among: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -243,17 +242,26 @@ def _page(
     collection: RawDocuments,
     terms: Terms,
     size: PageSize,
+    last: bytes | None,
     retry: RetryPolicy,
     paths: Sequence[Sequence[str]],
 ) -> tuple[RawPage, bool]:
-    """Read one page; tell whether there is no more.
+    """Read one page, without the document `last`; tell whether there is no more.
 
     The driver makes an object of each document, so all are taken out of one reply instead.
     """
-    reply, is_open = retry(lambda: _ask(collection, terms, size.documents))
+    limit = size.documents + 1
+    reply, is_open = retry(lambda: _ask(collection, terms, limit))
     page = raw_page(reply, paths)
-    end = int(np.searchsorted(np.cumsum(page.raw.lengths), size.bytes)) + 1
-    return page[:end], len(page) < min(size.documents, end) and not is_open
+    ended = len(page) < limit and not is_open
+    if len(page) and page.keys.at(0) == last:
+        page = page[1:]
+    if last and not (page or ended):  # the next document has no room beside it
+        others = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
+        return _page(collection, {**terms, "filter": others}, size, None, retry, paths)
+    bytes_at = np.searchsorted(np.cumsum(page.raw.lengths), size.bytes)
+    end = min(int(bytes_at) + 1, size.documents)
+    return page[:end], ended and end >= len(page)
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:
