@@ -74,10 +74,9 @@ class Checker(Audited):
         return int(state["generation"])
 
     def _half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
-        undoing = state.get("undo")
-        half: list[bytes | str] = (
-            [] if undoing is None else [Message("run {run}, being undone", run=undoing)]
-        )
+        half = list[bytes | str]()
+        if (undoing := state.get("undo")) is not None:
+            half.append(Message("run {run}, being undone", run=undoing))
         for run, keys, first in unsettled(self.target.state.collection, state):
             pieces = RunPieces(self.target.runs, run, self.target.retry)
             taken = pieces.read(first) if first is not None else ()
