@@ -21,7 +21,7 @@ from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
+from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.files import make_private
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.errors import RetryPolicy, translated
@@ -148,7 +148,8 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
         raise _not_valid(uri, Message("user, password and host cannot be told apart"))
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
-        wait = _seconds_to_wait(uri)
+        own = re.search(r"[?&;]serverSelectionTimeoutMS=(\d{1,9})(?:[&;]|$)", uri, re.IGNORECASE)
+        wait = (int(own[1]) / 1000 if own else 0.0) or _WAIT_SECONDS
         selection = min(wait, _SELECTION_SECONDS)
         client: Client = _Client(
             uri,
@@ -170,7 +171,14 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             why=e.strerror if e.filename is None else f"{e.filename}: {e.strerror}",
         ) from None
     except (PyMongoError, ValueError, TypeError) as e:
-        raise _not_set_up(uri, e) from None
+        if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
+            raise DatabaseUnreachable(
+                "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
+                "the same command may work later.",
+                uri=redacted(uri),
+            ) from None
+        # the driver's own message may repeat parts of a password that is not escaped
+        raise _not_valid(uri, type(e).__name__) from None
     with translated():
         once = RetryPolicy(wait - selection, attempt=selection)
         once(lambda: client.admin.command("ping"))  # which authenticates, too
@@ -181,28 +189,12 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     return client, database
 
 
-def _seconds_to_wait(uri: str) -> float:
-    found = re.search(r"[?&;]serverSelectionTimeoutMS=(\d{1,9})(?:[&;]|$)", uri, re.IGNORECASE)
-    return (int(found[1]) / 1000 if found else 0.0) or _WAIT_SECONDS
-
-
 def check_version(hello: Mapping[str, Any]) -> None:
     """Raise UsageError for a server that is too old."""
     if hello.get("maxWireVersion", 0) < _MIN_WIRE_VERSION:
         raise UsageError(
             "the server is older than MongoDB 5.0, which dedup needs. Nothing was written."
         )
-
-
-def _not_set_up(uri: str, e: Exception) -> DedupError:
-    if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
-        return DatabaseUnreachable(
-            "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
-            "the same command may work later.",
-            uri=redacted(uri),
-        )
-    # the driver's own message may repeat parts of a password that is not escaped
-    return _not_valid(uri, type(e).__name__)
 
 
 def _not_valid(uri: str, why: str) -> UsageError:

@@ -231,8 +231,9 @@ class PairReader:
     ) -> DecidedDocument:
         """Return a document with the forms in which a person reads its ids."""
         of = self.name(pair.of) if pair.of else ""
-        named = DecidedDocument(key, decision, reason, pair, self.name(key), of, unmistakable(key))
-        return replace(named, against=id_keys.place_of(pair.of) if of else "", **facts)
+        forms = self.name(key), of, unmistakable(key)
+        place = id_keys.place_of(pair.of) if of else ""
+        return DecidedDocument(key, decision, reason, pair, *forms, against=place, **facts)
 
 
 def _pair(raw: bytes, row: Mapping[str, Any]) -> Pair:

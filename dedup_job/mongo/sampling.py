@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from random import Random
 from typing import Any, Final
 
@@ -93,7 +94,7 @@ class Sampler:
 
     def count(self) -> int:
         """Return the number of rows, documents or groups that are wanted."""
-        groups = [{"$group": self._group}] if self.wanted.what == What.GROUPS else []
+        groups = [{"$group": {"_id": self._group}}] if self.wanted.what == What.GROUPS else []
         found = self._aggregate([{"$match": self._query()}, *groups, {"$count": "n"}])
         return next((int(one["n"]) for one in found), 0)
 
@@ -106,11 +107,10 @@ class Sampler:
         """
         if self.wanted.what == What.GROUPS:
             return self.first(count, texts=texts)
-        at = self._at_random(seed or 0)
         order = self._narrowest if seed is None else {"at": 1}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            *([] if seed is None else [{"$project": {"at": at}}]),
+            *([] if seed is None else [{"$project": {"at": self._at_random(seed)}}]),
             {"$sort": {**order, "_id": 1}},
             {"$limit": count},
             {"$project": {"_id": 1}},
@@ -121,16 +121,13 @@ class Sampler:
         """Draw pairs without texts: `extreme` ones near the other decision, the others by seed."""
         if self._of_target and not self.target.rows.has_runs:
             return Drawn()
-        kind, likely, alike = (
-            f"${self._pair}{name}" for name in ("class", "probability", "similarity")
-        )
-        measure: Any = {"$ifNull": [likely, alike]}
+        kind = f"${self._kind}"
+        measure: Any = {"$ifNull": [f"${self._pair}probability", f"${self._pair}similarity"]}
         if self._of_target:
             measure = {"$cond": [{"$in": [kind, [*BY_THRESHOLD]]}, measure, None]}
-        classes = kind if self._of_target else "$differences.class"
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$project": {"classes": classes, "measure": measure, "at": self._at_random(seed)}},
+            {"$project": {"classes": kind, "measure": measure, "at": self._at_random(seed)}},
             {"$facet": _facets(-1 if self._of_target else 1, extreme, random)},
         ]
         (found,) = self._aggregate(steps)
@@ -162,6 +159,10 @@ class Sampler:
         return "dedup.refused." if self._of_target else ""
 
     @property
+    def _kind(self) -> str:
+        return "dedup.refused.class" if self._of_target else "differences.class"
+
+    @property
     def _narrowest(self) -> Mapping[str, int]:
         if self.wanted.what == What.REFUSED:
             return {"dedup.refused.probability": -1, "dedup.refused.similarity": -1}
@@ -184,8 +185,8 @@ class Sampler:
         if wanted.run is not None:
             query[f"{own}run"] = wanted.run
         if wanted.kind is not None:
-            query["dedup.refused.class" if self._of_target else "differences.class"] = wanted.kind
-        if self.wanted.what == What.GROUPS or self.of_key is not None:
+            query[self._kind] = wanted.kind
+        if wanted.what == What.GROUPS or self.of_key is not None:
             query[f"{self._pair}against"] = None
         if self.of_key is not None:
             only: Any = id_keys.equal_to(self.of_key, f"{self._pair}of")
@@ -214,11 +215,10 @@ class Sampler:
                 return
 
     def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
-        replaced = self.target.form.ranking is not None
-        groups = {**self._group, **({"of": {"$addToSet": "$of"}} if replaced else {})}
+        groups = {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$group": {**groups, "n": {"$sum": 1}}},
+            {"$group": groups},
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
@@ -228,19 +228,17 @@ class Sampler:
             batchSize=size.documents,  # else one of 16 MiB
         )
         for page in in_turn(found, size.documents):
-            own = (id_keys.id_element(bytes(one.raw)) for one in page)
-            keys = self._heads(page) if replaced else own
-            yield [(key, int(one["n"])) for key, one in zip(keys, page, strict=True)]
+            of = [raw_bson.value(bytes(one.raw), b"of") for one in page]
+            named = [
+                [id_keys.own_key(a[e.start : e.end]) for e in raw_bson.elements(a)] for a in of
+            ]
+            there = self.target.held_by(self.target.documents, [*chain.from_iterable(named)])
+            heads = (next(filter(there.__contains__, keys), keys[0]) for keys in named)
+            yield [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
 
     @property
-    def _group(self) -> Mapping[str, Any]:
-        replaced = self.target.form.ranking is not None
-        return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
-
-    def _heads(self, page: Sequence[RawBSONDocument]) -> Iterator[bytes]:
-        of = [[raw_bson.fields({"_id": id_}) for id_ in one["of"]] for one in page]
-        there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
-        return (next((key for key in keys if key in there), keys[0]) for keys in of)
+    def _group(self) -> Any:
+        return "$of" if self.target.form.ranking is None else {"$ifNull": ["$group", "$of"]}
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = PairReader(self.target, self.name)
