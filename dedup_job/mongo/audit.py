@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any
 
 from dedup_job.errors import LeaseHeld, StateMismatch
@@ -34,8 +35,8 @@ _ID = {"_id": 1}
 _NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
 KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind
 _KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
-_UNDONE = str(Status.UNDONE)
-ByRun = Counter[tuple[Any, str]]
+_NO_RUN = "None"  # of a form without them
+ByRun = Counter[tuple[str, str]]
 """How many there are of each run and kind."""
 
 
@@ -162,7 +163,7 @@ class Checker(Audited):
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
         lines = list[str]()
         try:
-            lines += count_differences(self.target, self.target.run_rows(), state)
+            lines += _count_differences(self.target, state)
             self.target.check_runs(state)
         except StateMismatch as e:
             lines.append(said_by(e))
@@ -188,17 +189,16 @@ def _of(one: str, other: str) -> Message:
     return Message("{one} of {other}", one=one, other=other)
 
 
-def count_differences(
-    target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
-) -> Iterator[Message]:
-    """Yield a line for each run that counts other documents and rows than there are."""
+def _count_differences(target: TargetReader, state: Mapping[str, Any]) -> Iterator[Message]:
+    rows = target.run_rows()
     said, there = _recorded(target, rows, state), _counted(target)
-    for run in [row["_id"] for row in rows if row["status"] == _UNDONE]:
-        there[run, LEFT] = sum(there.pop((run, kind), 0) for kind in _KINDS)
+    undone = [str(row["_id"]) for row in rows if row["status"] == str(Status.UNDONE)]
+    for run, counts in product(undone, (said, there)):
+        counts[run, LEFT] += sum(counts.pop((run, kind), 0) for kind in _KINDS)
     if not target.rows.has_runs:  # then the documents of all runs are one number
-        said[None, KEPT] = sum(said.pop(one) for one in [*said] if one[1] == KEPT)
+        said[_NO_RUN, KEPT] = sum(said.pop(one) for one in [*said] if one[1] == KEPT)
     unlike = [one for one in said.keys() | there.keys() if said[one] != there[one]]
-    for run in sorted({run for run, _ in unlike}, key=str):
+    for run in sorted({run for run, _ in unlike}):
         each = [
             Message(
                 "{said:,} {label} by its counts, {there:,} there",
@@ -208,8 +208,8 @@ def count_differences(
             )
             for kind in sorted(kind for own, kind in unlike if own == run)
         ]
-        line = Message("run {run}: {each}", run=run, each=joined(each, "; "))
-        yield line if run else Message("without a run: {each}", each=joined(each, "; "))
+        line = Message("run {run}: {each}") if run != _NO_RUN else Message("without a run: {each}")
+        yield Message(line, run=run, each=joined(each, "; "))
     checkpoint = state["checkpoint"] or {"run": 0}
     for row in rows:
         is_last = row["_id"] == checkpoint["run"] and row["status"] == str(Status.DONE)
@@ -220,46 +220,38 @@ def count_differences(
 def _recorded(
     target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> ByRun:
-    said, undone = ByRun(), {row["_id"] for row in rows if row["status"] == _UNDONE}
-    checkpoint = state["checkpoint"] or {"run": 0}
-
-    def leave(run: Any, kind: str) -> None:
-        said[run, LEFT if run in undone else kind] -= 1
-
+    said, checkpoint = ByRun(), state["checkpoint"] or {"run": 0}
     for row in rows:
         number = row["_id"]
-        if number in undone:
-            said[number, LEFT] += row.get("left", 0)
+        if row["status"] == str(Status.UNDONE):
+            said[str(number), LEFT] = row.get("left", 0)
             continue
         counts = Counts.from_dict((checkpoint if checkpoint["run"] == number else row)["counts"])
-        for kind in _KINDS:
-            said[number, kind] += getattr(counts, kind)
+        said.update({(str(number), kind): getattr(counts, kind) for kind in _KINDS})
     for number, taken in pieces_of_runs(target.runs, target.retry):
         for one in taken.kept:
             # a better copy counts as the duplicate that it would have been, and is kept
             run = run_of(one.raw, is_kept=True) if target.rows.has_runs else None
             if taken.again or run != number:
-                leave(run, KEPT)
-                said[number, KEPT] += not taken.again
+                said[str(run), KEPT] -= 1
+                said[str(number), KEPT] += not taken.again
         for one in taken.rows:
-            leave(run_of(one.raw, is_kept=False), _kind_of(one))
+            decision, reason = (raw_bson.field(one.raw, name) for name in ("decision", "reason"))
+            said[str(run_of(one.raw, is_kept=False)), _kind(decision, reason)] -= 1
     return said
 
 
-def _kind_of(row: RawDocument) -> str:
-    decision = raw_bson.field(row.raw, "decision")
-    return str(raw_bson.field(row.raw, "reason") if decision == "duplicate" else decision)
+def _kind(decision: Any, reason: Any) -> str:
+    return str(reason if decision == "duplicate" else decision)
 
 
 def _counted(target: TargetReader) -> ByRun:
-    kept: Any = {"run": "$dedup.run"} if target.rows.has_runs else {"run": None}
-    by = {"run": "$run", "decision": "$decision", "reason": "$reason"}
+    kept: Any = {"run": "$dedup.run" if target.rows.has_runs else None, "decision": KEPT}
+    rows = {"run": "$run", "decision": "$decision", "reason": "$reason"}
     there = ByRun()
-    for one, n in _grouped(target, target.documents, kept):
-        there[_plain(one.get("run")), KEPT] += n
-    for one, n in _grouped(target, target.ledger, by):
-        kind = one.get("reason") if one.get("decision") == "duplicate" else one.get("decision")
-        there[_plain(one.get("run")), str(kind)] += n
+    for collection, by in zip(target.decided, (kept, rows), strict=True):
+        for one, n in _grouped(target, collection, by):
+            there[str(one.get("run")), _kind(one.get("decision"), one.get("reason"))] += n
     return there
 
 
@@ -271,7 +263,7 @@ def held_counts(target: TargetReader) -> Counts:
     counts = Counts(kept=target.retry(kept.estimated_document_count))
     for of, n in _grouped(target, target.ledger, by):
         reason, place = str(of.get("r")), of.get("a")
-        name = reason if of.get("d") == "duplicate" else str(of.get("d"))
+        name = _kind(of.get("d"), reason)
         more = {name if name in _KINDS[1:] else "quarantined": n, "replaced": n * of["k"]}
         reasons = {} if of.get("d") == "duplicate" else {reason: n}
         counts += Counts(**more, reasons=reasons, against={str(place): n} if place else {})
@@ -285,7 +277,3 @@ def _grouped(
     read = majority(collection).aggregate
     for one in target.retry(lambda: list(read(steps, allowDiskUse=True))):
         yield one["_id"], int(one["n"])
-
-
-def _plain(run: Any) -> Any:
-    return run if run is None or isinstance(run, int | str) else str(run)

@@ -235,7 +235,7 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
     written = [
         f"{name} = {json.dumps(then)}"
         for name, (then, _) in differing.items()
-        if name != "rules" and _is_written(then)
+        if name != "rules" and then not in (None, _ABSENT) and not str(then).startswith(CONTENT)
     ]
     mixes = Message(
         "the target {target} was made with other settings, and a target cannot mix settings:",
@@ -247,11 +247,6 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
         lines=", ".join(written) or "-",
     )
     return joined([joined([mixes, *lines], "\n  "), choose], "\n")
-
-
-def _is_written(value: Any) -> bool:
-    is_value = isinstance(value, str | int | float | list) and value is not _ABSENT
-    return is_value and not str(value).startswith(CONTENT)
 
 
 def _line(name: str, then: Any, now: Any) -> Message:

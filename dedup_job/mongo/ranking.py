@@ -104,37 +104,27 @@ class Ranking:
 
     def ranks(self, documents: Documents) -> list[bytes]:
         """Return the ranks of those documents that have a text, a cleaned one."""
-        raws, lengths = documents.raw.take(documents.rows).list(), documents.texts.lengths.tolist()
-        return [b"".join(parts) for parts in self._parts(raws, lengths, documents.texts)]
+        return [b"".join(parts) for parts in self._parts(documents, slice(None))]
 
     def rule(self, better: Documents, row: int, worse: Documents, other: int) -> str:
         """Return the rule by which one text is the better copy; row, other: rows of the texts."""
-        one, two = (
-            self._parts(
-                [documents.raw.at(int(documents.rows[place]))],
-                [int(documents.texts.lengths[place])],
-                documents.texts.take(slice(place, place + 1)),
-            )[0]
-            for documents, place in ((better, row), (worse, other))
-        )
+        (one,) = self._parts(better, slice(row, row + 1))
+        (two,) = self._parts(worse, slice(other, other + 1))
         differ = (str(rule) for rule, a, b in zip(self.rules, one, two, strict=False) if a != b)
         return next(differ, str(By.FIRST))
 
-    def _parts(
-        self, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
-    ) -> list[tuple[bytes, ...]]:
-        columns = [self._column(rule, raws, lengths, texts) for rule in self.rules]
+    def _parts(self, documents: Documents, some: slice) -> list[tuple[bytes, ...]]:
+        raws, texts = documents.raw.take(documents.rows[some]).list(), documents.texts.take(some)
+        columns = [self._column(rule, raws, texts) for rule in self.rules]
         ids = [_value(_found(raw, ("_id",))).translate(_REVERSED) for raw in raws]
         return [*zip(*columns, ids, strict=True)]
 
-    def _column(
-        self, rule: Rule, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
-    ) -> list[bytes]:
+    def _column(self, rule: Rule, raws: Sequence[bytes], texts: TextColumn) -> list[bytes]:
         if rule.by is By.RICHEST:
             rich = self.richness(texts).astype(">u4")
             return [row.tobytes() for row in rich]
         if rule.by is By.LONGEST:
-            return [*map(_LENGTH.pack, lengths)]
+            return [*map(_LENGTH.pack, texts.lengths.tolist())]
         return [_of_field(rule, _found(raw, rule.path)) for raw in raws]
 
 
