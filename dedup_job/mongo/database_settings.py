@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import combinations, takewhile
 from typing import Any
 
 import bson
+from bson import json_util
 from bson.errors import BSONError
 from pydantic import BaseModel, Field, field_validator, model_validator
 
@@ -18,7 +19,7 @@ from dedup_job.mongo.ranking import By, Rule
 from dedup_job.mongo.ranking import parsed as parsed_rule
 from dedup_job.text_fields import TextFields
 
-_MOVING = ("$expr", "$where", "$sampleRate")
+_MOVING = re.compile(r'"(\$expr|\$where|\$sampleRate)":')
 """Operators by which a query may match a document later that nobody wrote: they can ask for the
 time or for chance. The server takes `$$NOW`, `$$CLUSTER_TIME`, `$rand` and `$function` in `$expr`
 alone. An `$expr` without them is not told apart: the server may gain others."""
@@ -101,8 +102,17 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
                 )
             if any(part.startswith("$") for part in names):
                 raise ValueError(Message("no name in a path may begin with $"))
-        if problem := _overlap(fields.dotted):
-            raise ValueError(problem)
+        for one, other in combinations(sorted(fields.dotted), 2):
+            if one == other:
+                raise ValueError(Message("the field {one!r} is named twice; name it once", one=one))
+            if other.startswith(f"{one}."):
+                raise ValueError(
+                    Message(
+                        "{one!r} holds {other!r}; name only the fields that are texts",
+                        one=one,
+                        other=other,
+                    )
+                )
         return value
 
     @field_validator("query")
@@ -110,17 +120,6 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
     def _is_a_filter(cls, value: str | None) -> str | None:
         parse_query(value)
         return value
-
-
-def _overlap(fields: Sequence[str]) -> Message | None:
-    for one, other in combinations(sorted(fields), 2):
-        if one == other:
-            return Message("the field {one!r} is named twice; name it once", one=one)
-        if other.startswith(f"{one}."):
-            return Message(
-                "{one!r} holds {other!r}; name only the fields that are texts", one=one, other=other
-            )
-    return None
 
 
 class Form(StrEnum):
@@ -221,13 +220,8 @@ def parse_query(text: str | None) -> dict[str, Any]:
 
 def moving_operator(query: Any) -> str:
     """Return an operator by which a query's answer moves by itself, "" where none does."""
-    if isinstance(query, Mapping):
-        if name := next(filter(_MOVING.__contains__, query), ""):
-            return name
-        query = [*query.values()]
-    if isinstance(query, list):
-        return next(filter(None, map(moving_operator, query)), "")
-    return ""
+    found = _MOVING.search(json_util.dumps(query))
+    return found[1] if found else ""
 
 
 def names_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

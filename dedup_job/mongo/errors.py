@@ -98,29 +98,7 @@ _CHECK_TRUST = Message(
 _AGAIN = Message(
     "Nothing is lost: what was committed stays, and the same command goes on from there."
 )
-_BAD_NAME = (UsageError, Message("the server refuses a name: {message}"))
-_OTHER = (
-    DedupError,
-    Message(
-        "the server refused an operation (code {code}): {message}\n"
-        "Nothing is lost: what was committed stays."
-    ),
-)
-_SAID: Mapping[int | None, tuple[type[DedupError], Message]] = {
-    UNAUTHORIZED: (
-        UsageError,
-        Message("the database user lacks a right: {right}\n{how_to_grant}"),
-    ),
-    AUTHENTICATION_FAILED: (
-        UsageError,
-        Message(
-            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
-            "authSource if the user belongs to another database than the one in the URI."
-        ),
-    ),
-    73: _BAD_NAME,  # InvalidNamespace
-    13297: _BAD_NAME,  # DatabaseDifferCase
-}
+_BAD_NAMES = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _OF_THE_COLLECTION = (DUPLICATE_KEY, 121, 263)  # a rule; a capped one takes no transaction
 
 
@@ -132,7 +110,11 @@ class Unsettled(AutoReconnect):
 
 def lacking(right: str) -> UsageError:
     """Return the error of a user without a right."""
-    return UsageError(_SAID[UNAUTHORIZED][1], right=right, how_to_grant=_HOW_TO_GRANT)
+    return UsageError(
+        "the database user lacks a right: {right}\n{how_to_grant}",
+        right=right,
+        how_to_grant=_HOW_TO_GRANT,
+    )
 
 
 def is_transient(e: PyMongoError) -> bool:
@@ -176,12 +158,15 @@ class RetryPolicy:
         pause, told = _FIRST_PAUSE, False
         while True:
             start = time.monotonic()
-            if not self.is_ready():
-                failed = failed or start
-                told = self._wait_for_server(failed) or told
-                start = time.monotonic()
+            waited = 0.0 if failed is None else start - failed
+            left = self.attempt if failed is None else max(self.seconds - waited, _MIN_SECONDS)
             try:
-                result = self._attempt(work, failed)
+                if not self.is_ready() and waited < self.seconds:
+                    raise AutoReconnect("no server")
+                with pymongo.timeout(min(left, self.attempt)):
+                    if failed is not None:
+                        self.before_again()
+                    result = work()
             except PyMongoError as e:
                 now = time.monotonic()
                 failed = failed or now
@@ -190,45 +175,22 @@ class RetryPolicy:
                 if now - start >= _ALL_BUT * self.attempt:  # it may need more time than that
                     self.attempt *= 2
                 if told := told or now - failed >= _TOLD_FROM:
-                    self._tell(now - failed)
+                    self.progress.waiting(math.floor(now - failed))
             else:
                 if told:
-                    self._tell(None)
+                    self.progress.waiting(None)
                 return result
             self.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2 * pause, MAX_PAUSE)
 
-    def _wait_for_server(self, since: float) -> bool:
-        """Wait until there is one or the time is over; tell whether a word was said of it."""
-        told = False
-        while not self.is_ready() and (waited := time.monotonic() - since) < self.seconds:
-            if waited >= _TOLD_FROM:
-                self._tell(waited)
-                told = True
-            self.sleep(_SLICE)
-        return told
-
-    def _attempt(self, work: Callable[[], T], failed: float | None) -> T:
-        if failed is None:
-            with pymongo.timeout(self.attempt):
-                return work()
-        left = max(self.seconds - (time.monotonic() - failed), _MIN_SECONDS)
-        with pymongo.timeout(min(self.attempt, left)):
-            self.before_again()
-            return work()
-
     def sleep(self, seconds: float) -> None:
         """Wait; KeyboardInterrupt as soon as a stop is asked for."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if self.stop():
-                raise KeyboardInterrupt
+        while not self.stop():
+            if (left := end - time.monotonic()) <= 0:
+                return
             time.sleep(min(left, _SLICE))
-        if self.stop():
-            raise KeyboardInterrupt
-
-    def _tell(self, seconds: float | None) -> None:
-        self.progress.waiting(None if seconds is None else math.floor(seconds))
+        raise KeyboardInterrupt
 
 
 NO_RETRY = RetryPolicy()
@@ -267,9 +229,21 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             message=message[:_MAX_SHOWN],
             again=_AGAIN,
         )
-    kind, said = _SAID.get(code, _OTHER)
-    values = {"right": _lacking_in(message), "how_to_grant": _HOW_TO_GRANT}
-    return kind(said, code=code, message=message, **values)
+    if code == UNAUTHORIZED:
+        return lacking(_lacking_in(message))
+    if code == AUTHENTICATION_FAILED:
+        return UsageError(
+            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
+            "authSource if the user belongs to another database than the one in the URI."
+        )
+    if code in _BAD_NAMES:
+        return UsageError("the server refuses a name: {message}", message=message)
+    return DedupError(
+        "the server refused an operation (code {code}): {message}\n"
+        "Nothing is lost: what was committed stays.",
+        code=code,
+        message=message,
+    )
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Context, Decimal
@@ -53,7 +54,7 @@ _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?"""
 _HUGE, _BEGINS = 4096, 40  # bytes of an _id, characters shown of a larger one
 _UUID_SUBTYPE, _UUID_BYTES = 4, 16
 _HEAD, _OBJECT_ID_KIND = 5, 0x07  # bytes before the value of an _id; a BSON type
-_INTS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q")}
+_INTS = (0x10, 0x12)
 _FORMS = tuple(
     JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
     for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
@@ -61,7 +62,6 @@ _FORMS = tuple(
 KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
 _OWN = b"_id\0"  # in a key, behind its kind
 _DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
-_FLOAT = struct.Struct("<d")
 _BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
 _EXACT = Context(prec=1100)  # digits, more than any double has
 
@@ -70,7 +70,10 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
     """Return the value; ValueError says where it is wrong."""
 
     def read(pairs: list[tuple[str, Any]]) -> Any:  # json_util.loads keeps the last of two names
-        return json_util.object_pairs_hook(_without_repeats(pairs), options)
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                raise ValueError(Message("the name {name!r} stands twice in one object", name=name))
+        return json_util.object_pairs_hook(pairs, options)
 
     try:
         value = json.loads(text, object_pairs_hook=read)
@@ -89,27 +92,17 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
     return value
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Refuse a name that stands twice in an object, with ValueError: only the last would count."""
-    seen = set[str]()
-    for name, _ in pairs:
-        if name in seen:
-            raise ValueError(Message("the name {name!r} stands twice in one object", name=name))
-        seen.add(name)
-    return pairs
-
-
 def shown(key: bytes) -> str:
     """Return the `_id` of a key so that `readings` yields it first; the beginning of a huge one."""
     key = own_key(key)
     if len(key) > _HUGE:
-        begins = fields({"_id": str(_value(key))[:_BEGINS]})
+        begins = fields({"_id": str(storable(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"
     if key[0] == _OBJECT_ID_KIND:  # most are of these kinds, and lists are long
         return key[_HEAD:].hex()
-    if (number := _INTS.get(key[0])) is not None:
-        return str(number.unpack_from(key, _HEAD)[0])
-    return shown_value(_value(key))
+    if key[0] in _INTS:
+        return str(int.from_bytes(key[_HEAD:], "little", signed=True))
+    return shown_value(storable(key))
 
 
 def shown_value(value: Any) -> str:
@@ -128,7 +121,7 @@ def unmistakable(key: bytes) -> str:
     """Return an `_id` whole, in a form that nobody would give a string: `17` may be one, too."""
     if key[0] == _OBJECT_ID_KIND:
         return f'{{"$oid":"{key[_HEAD:].hex()}"}}'
-    value = _value(key)
+    value = storable(key)
     if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
         return _json(Binary(key, KEY_SUBTYPE), _FORMS[0])
     return _json(value, _FORMS[1]) if isinstance(value, int | float) else shown_value(value)
@@ -158,13 +151,6 @@ def readings(written: str) -> Iterator[Any]:
             yield value
             if written.startswith(("{", '"')) and written == unmistakable(stored(value)):
                 return  # as a command prints it: nothing else is meant
-
-
-def _value(key: bytes) -> Any:
-    try:
-        return storable(key)
-    except BSONError:
-        return Binary(key, KEY_SUBTYPE)
 
 
 def _key(value: Any) -> bytes:
@@ -251,16 +237,13 @@ def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
     return same
 
 
-def is_writable(element: bytes) -> bool:
-    """Tell whether an `_id` encodes to the same bytes: not if it repeats names or is not UTF-8."""
-    return fields({"_id": id_value(element)}) == element
-
-
 def storable(element: bytes) -> Any:
     """Return the `_id` as a value that gives the same bytes when it is read back."""
-    value = id_value(element)
-    plain = fields({"_id": value}) == element and getattr(value, "subtype", 0) != KEY_SUBTYPE
-    return value if plain else Binary(element, KEY_SUBTYPE)
+    with suppress(BSONError):
+        value = id_value(element)
+        if fields({"_id": value}) == element and getattr(value, "subtype", 0) != KEY_SUBTYPE:
+            return value
+    return Binary(element, KEY_SUBTYPE)
 
 
 def stored(value: Any) -> bytes:
@@ -285,10 +268,10 @@ def _numbers(count: int) -> BytesColumn:
     return strings_of([b"%d\0" % number for number in range(count)])
 
 
-def equal_to(key: bytes) -> RawBSONDocument:
-    """Return the filter for what the server takes for this id: 5 is 5.0, too."""
+def equal_to(key: bytes, field: str = "_id") -> RawBSONDocument:
+    """Return the filter for a field with what the server takes for this id: 5 is 5.0, too."""
     same = document(renamed(key, b"$eq"))
-    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + same))
+    return RawBSONDocument(document(bytes([DOCUMENT]) + field.encode() + b"\0" + same))
 
 
 def comparable(key: bytes) -> bytes:
@@ -303,7 +286,7 @@ def comparable(key: bytes) -> bytes:
     if kind in (DOCUMENT, ARRAY):
         inner = (rest[e.start : e.end] for e in elements(rest))
         return bytes([kind]) + head + document(*map(comparable, inner))
-    return bytes([_DOUBLE]) + head + _number(kind, rest)
+    return bytes([_DOUBLE]) + head + _number(id_value(key))
 
 
 def as_asked(keys: Collection[bytes], there: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -318,13 +301,8 @@ def as_asked(keys: Collection[bytes], there: Iterable[bytes]) -> dict[bytes, byt
     return same
 
 
-def _number(kind: int, value: bytes) -> bytes:
-    if kind in _INTS:
-        number = Decimal(_INTS[kind].unpack(value)[0])
-    elif kind == _DOUBLE:
-        number = Decimal(_FLOAT.unpack(value)[0])
-    else:
-        number = Decimal128.from_bid(value).to_decimal()
+def _number(value: Any) -> bytes:
+    number = value.to_decimal() if isinstance(value, Decimal128) else Decimal(value)
     if number.is_nan():
         return b"nan"
     return str(_EXACT.normalize(number)).encode() if number else b"0"  # which has a sign

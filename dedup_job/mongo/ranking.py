@@ -9,30 +9,35 @@ whichever way a rule sorts; `highest` takes numbers alone. Of equal documents th
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
-from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from bson import Decimal128
+from bson import CodecOptions, DatetimeMS, Decimal128, ObjectId, Timestamp
+from bson.codec_options import DatetimeConversion
+from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
 from dedup_job.columns import Documents
 from dedup_job.messages import Message
-from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.raw_bson import Element
 from dedup_job.native.texts import TextColumn
 
 _MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
-_INTEGERS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q"), 0x09: struct.Struct("<q")}
-_DOUBLE, _ORDERED, _LENGTH = struct.Struct("<d"), struct.Struct(">Q"), struct.Struct(">I")
-_SIGN, _ALL = 1 << 63, (1 << 64) - 1
+_NAN, _BELOW_ZERO, _ZERO, _ABOVE_ZERO = (bytes((k,)) for k in range(4))
+_EXPONENT, _LENGTH = struct.Struct(">H"), struct.Struct(">I")
+_BIAS = 1 << 15  # of exponents, far beyond those of BSON; an infinite number has one as large
+_SIGN = 1 << 63
 _REVERSED = bytes(range(255, -1, -1))
 _END, _ESCAPED = b"\0", b"\0\xff"
+_VALUES: CodecOptions[RawBSONDocument] = CodecOptions(
+    document_class=RawBSONDocument,
+    unicode_decode_error_handler="replace",
+    datetime_conversion=DatetimeConversion.DATETIME_MS,
+)
 _EXPECTED = Message(
     "first, richest, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
 )
@@ -99,133 +104,73 @@ class Ranking:
 
     def ranks(self, documents: Documents) -> list[bytes]:
         """Return the ranks of those documents that have a text, a cleaned one."""
-        raws, lengths = documents.raw.take(documents.rows).list(), documents.texts.lengths.tolist()
-        return [b"".join(parts) for parts in self._parts(raws, lengths, documents.texts)]
+        return [b"".join(parts) for parts in self._parts(documents, slice(None))]
 
     def rule(self, better: Documents, row: int, worse: Documents, other: int) -> str:
         """Return the rule by which one text is the better copy; row, other: rows of the texts."""
-        one, two = (
-            self._parts(
-                [documents.raw.at(int(documents.rows[place]))],
-                [int(documents.texts.lengths[place])],
-                documents.texts.take(slice(place, place + 1)),
-            )[0]
-            for documents, place in ((better, row), (worse, other))
-        )
+        (one,) = self._parts(better, slice(row, row + 1))
+        (two,) = self._parts(worse, slice(other, other + 1))
         differ = (str(rule) for rule, a, b in zip(self.rules, one, two, strict=False) if a != b)
         return next(differ, str(By.FIRST))
 
-    def _parts(
-        self, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
-    ) -> list[tuple[bytes, ...]]:
-        columns = [self._column(rule, raws, lengths, texts) for rule in self.rules]
-        ids = [_value(id_keys.id_place(raw), raw).translate(_REVERSED) for raw in raws]
+    def _parts(self, documents: Documents, some: slice) -> list[tuple[bytes, ...]]:
+        raws, texts = documents.raw.take(documents.rows[some]).list(), documents.texts.take(some)
+        columns = [self._column(rule, raws, texts) for rule in self.rules]
+        ids = [_value(_found(raw, ("_id",))).translate(_REVERSED) for raw in raws]
         return [*zip(*columns, ids, strict=True)]
 
-    def _column(
-        self, rule: Rule, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
-    ) -> list[bytes]:
+    def _column(self, rule: Rule, raws: Sequence[bytes], texts: TextColumn) -> list[bytes]:
         if rule.by is By.RICHEST:
             rich = self.richness(texts).astype(">u4")
             return [row.tobytes() for row in rich]
         if rule.by is By.LONGEST:
-            return [*map(_LENGTH.pack, lengths)]
-        return [*map(_BY[rule.by], repeat(rule), raws)]
+            return [*map(_LENGTH.pack, texts.lengths.tolist())]
+        return [_of_field(rule, _found(raw, rule.path)) for raw in raws]
 
 
-def _of_field(rule: Rule, raw: bytes) -> bytes:
-    return _value(_found(raw, rule.path), raw)
-
-
-def _highest(rule: Rule, raw: bytes) -> bytes:
-    value = _of_field(rule, raw)
-    return value if value.startswith(_NUMBER) else _MISSING  # a note such as "n/a" is no score
-
-
-def _oldest(rule: Rule, raw: bytes) -> bytes:
-    value = _of_field(rule, raw)
-    return value if value == _MISSING else _NUMBER + value.translate(_REVERSED)
-
-
-def _in_order(rule: Rule, raw: bytes) -> bytes:
-    element = _found(raw, rule.path)
-    if element is None or element.kind != 0x02:
-        return _LENGTH.pack(0)
-    text = raw[element.value + 4 : element.end - 1].decode("utf-8", "replace")
-    known = rule.values.index(text) if text in rule.values else len(rule.values)
-    return _LENGTH.pack(1 + len(rule.values) - known)
-
-
-_BY: dict[By, Callable[[Rule, bytes], bytes]] = {
-    By.FIRST: lambda _rule, _raw: b"",
-    By.NEWEST: _of_field,
-    By.HIGHEST: _highest,
-    By.OLDEST: _oldest,
-    By.ORDER: _in_order,
-}
-
-
-def _found(raw: bytes, path: Sequence[str]) -> Element | None:
-    start, end = 0, None
-    element = None
+def _found(raw: bytes, path: Sequence[str]) -> Any:
+    value: Any = RawBSONDocument(raw, _VALUES)
     for name in path:
-        if element is not None:
-            if element.kind != raw_bson.DOCUMENT:
-                return None
-            start, end = element.value, element.end
-        element = raw_bson.find(raw, name.encode(), start, end)
-        if element is None:
-            return None
-    return element
+        value = value.get(name) if isinstance(value, RawBSONDocument) else None
+    return value
 
 
-def _value(element: Element | None, raw: bytes) -> bytes:
-    if element is None:
-        return _MISSING
-    at, kind = element.value, element.kind
-    if kind == 0x01:
-        return _NUMBER + _number(_DOUBLE.unpack_from(raw, at)[0])
-    if kind in _INTEGERS:
-        number = _INTEGERS[kind].unpack_from(raw, at)[0]
-        return _DATE + _integer(number) if kind == 0x09 else _NUMBER + _number(number)
-    if kind == 0x13:
-        return _NUMBER + _decimal(Decimal128.from_bid(raw[at : at + 16]))
-    if kind in (0x02, 0x0E):
-        return _TEXT + raw[at + 4 : element.end - 1].replace(_END, _ESCAPED) + _END
-    if kind == 0x07:
-        return _OBJECT_ID + raw[at : at + 12]
-    if kind == 0x08:
-        return _BOOL + raw[at : at + 1]
-    if kind == 0x11:
-        return _TIMESTAMP + raw[at : at + 8][::-1]
+def _of_field(rule: Rule, found: Any) -> bytes:
+    if rule.by is By.ORDER:
+        better = [*rule.values, found].index(found)
+        return _LENGTH.pack(1 + len(rule.values) - better if isinstance(found, str) else 0)
+    value = _value(found)
+    if rule.by is By.HIGHEST and not value.startswith(_NUMBER):
+        return _MISSING  # a note such as "n/a" is no score
+    if rule.by is By.OLDEST and value != _MISSING:
+        return _NUMBER + value.translate(_REVERSED)
+    return value
+
+
+def _value(value: Any) -> bytes:
+    match value:
+        case bool():
+            return _BOOL + bytes([value])
+        case int() | float():
+            return _NUMBER + _number(Decimal(value))
+        case Decimal128():
+            return _NUMBER + _number(value.to_decimal())
+        case str():
+            return _TEXT + value.encode().replace(_END, _ESCAPED) + _END
+        case ObjectId():
+            return _OBJECT_ID + value.binary
+        case DatetimeMS():
+            return _DATE + struct.pack(">Q", int(value) + _SIGN)
+        case Timestamp():
+            return _TIMESTAMP + struct.pack(">II", value.time, value.inc)
     return _MISSING
 
 
-def _integer(number: int) -> bytes:
-    return _ORDERED.pack(number + _SIGN)
-
-
-def _number(number: float) -> bytes:
-    """Return a number: as a double, then what that lacks of it. NaN comes first."""
-    if math.isnan(number):
-        return _ORDERED.pack(0) + _integer(0)
-    double = float(number)
-    rest = 0 if math.isinf(double) else int(number - int(double)) if isinstance(number, int) else 0
-    return _double(double) + _integer(rest)
-
-
-def _double(double: float) -> bytes:
-    bits = int.from_bytes(struct.pack(">d", double + 0.0), "big")  # one zero
-    return _ORDERED.pack(~bits & _ALL if bits & _SIGN else bits | _SIGN)
-
-
-def _decimal(decimal: Decimal128) -> bytes:
-    value = decimal.to_decimal()
-    if value.is_nan():
-        return _number(math.nan)
-    double = float(value)
-    if math.isinf(double) or value.is_infinite():
-        return _double(double) + _integer(0)
-    # two decimals next to one double tie; one and a double do not
-    beside = (value > type(value)(double)) - (value < type(value)(double))
-    return _double(double) + _integer(beside)
+def _number(number: Decimal) -> bytes:
+    """Return a number as sign, exponent and digits, of which each is above the end of a shorter."""
+    if number.is_nan() or not number:
+        return _NAN if number.is_nan() else _ZERO
+    exponent = _BIAS - 1 if number.is_infinite() else number.adjusted()
+    digits = bytes(digit + 1 for digit in number.as_tuple().digits).rstrip(b"\1")
+    value = _ABOVE_ZERO + _EXPONENT.pack(_BIAS + exponent) + digits + _END
+    return value if number > 0 else _BELOW_ZERO + value[1:].translate(_REVERSED)

@@ -162,15 +162,10 @@ def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Ele
 
 def repeats(raw: bytes, path: Sequence[str]) -> bool:
     """Tell whether a field of this path stands there twice, so that readers take either."""
-    names = [name.encode() for name in path]
-    if all(raw.count(name + b"\0") < 2 for name in names):
-        return False  # far cheaper than walking, and nearly always so
-    for name in names:
-        found = [element for element in elements(raw) if element.name == name]
-        if len(found) != 1:
+    for name in path:
+        found = [element for element in elements(raw) if element.name == name.encode()]
+        if len(found) != 1 or found[0].kind != DOCUMENT:
             return len(found) > 1
-        if found[0].kind != DOCUMENT:
-            return False
         raw = raw[found[0].value : found[0].end]
     return False
 

@@ -14,7 +14,6 @@ from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 from pymongo.collection import Collection
-from pymongo.cursor import Cursor
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
@@ -25,10 +24,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
-from dedup_job.native.bytes_column import (
-    BytesColumn,
-    strings_of,
-)
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.texts import TextColumn, breaks, concatenated, pack
 
 START, END, KEY, KEY_END, TEXT, TEXT_END, CHARACTERS = range(7)
@@ -89,22 +85,21 @@ def pages(
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
     paths: of the texts of the rows; between: ids, from the first up to, and without, the second.
     """
-    what: Terms = {"filter": query or {}, "projection": projection or {}}
-    terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
+    terms: dict[str, Any] = {"filter": query or {}, "projection": projection or {}}
+    terms |= {"sort": _BY_ID, "hint": _BY_ID}
     begin, last, ended = None, None, False
     if between is not None:
         begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
-        terms["max"] = {"_id": id_keys.id_value(between[1])}
+        terms["max"] = RawBSONDocument(raw_bson.document(between[1]))
     while not ended and begin != _LARGEST:  # `min` does not take the largest
-        low: Terms = {} if begin is None else {"min": {"_id": id_keys.id_value(begin)}}
-        page, ended = _page(collection, {**terms, **low}, size, last, retry, paths)
-        if ended and low and between is None:  # `min` leaves the largest out
-            only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
-            more, _ = _page(collection, only, size, None, retry, paths)
-            page = RawPage.of([*page, *more]) if more else page
+        if begin is not None:
+            terms["min"] = RawBSONDocument(raw_bson.document(begin))
+        page, ended = _page(collection, terms, size, last, retry, paths)
         if page:
             yield page
             begin = last = page[-1].key
+    if "min" in terms and begin != _LARGEST and between is None:  # `min` leaves the largest out
+        yield from fetch(collection, [_LARGEST], size, retry, paths, query)
 
 
 def fetch(
@@ -115,19 +110,19 @@ def fetch(
     paths: Sequence[Sequence[str]] = (),
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
-    """Yield the documents of these ids, given in `_id` order, page by page; the vanished not.
+    """Yield the documents of these ids page by page, each in `_id` order; the vanished not.
 
     query: what else they have to match.
     """
     for left in in_commands(keys):
-        while left:
+        ended = False
+        while left and not ended:
             terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
-            page, _ = _page(collection, terms, size, None, retry, paths)
-            if not page:
-                break
-            yield page
-            last = as_asked(left, [page[-1].key])[page[-1].key]
-            left = left[left.index(last) + 1 :]
+            page, ended = _page(collection, terms, size, None, retry, paths)
+            if page:
+                yield page
+            found = {*as_asked(left, page.keys.list()).values()}
+            left = [key for key in left if key not in found]
 
 
 def _both(query: Mapping[str, Any] | None, among: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -185,10 +180,8 @@ def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -
         yield part
 
 
-def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+def in_commands(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
     """Yield keys in parts that fit into a command each."""
-    if sum(map(len, keys)) <= COMMAND_BYTES:
-        return iter([keys] if keys else [])
     return packed(keys, len, COMMAND_BYTES, len(keys))
 
 
@@ -223,13 +216,13 @@ def some_in_columns(
 
     The ids together fit into a command.
     """
-    among = id_keys.among(keys)
-    terms: Terms = {"filter": _both(query, among), "projection": projection}
+    terms: Terms = {"filter": _both(query, id_keys.among(keys)), "projection": projection}
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))
         if is_open:  # there are more than a reply has room for
-            return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
+            found = collection.find(terms["filter"], projection or None)
+            return RawPage.of([_raw(one) for one in found])
         return raw_page(reply, paths)
 
     page = retry(read)
@@ -255,33 +248,20 @@ def _page(
 ) -> tuple[RawPage, bool]:
     """Read one page, without the document `last`; tell whether there is no more.
 
-    The driver makes an object of each document, so all are taken out of one reply instead. Where
-    the next page could not begin behind these, a cursor goes on to where it can.
+    The driver makes an object of each document, so all are taken out of one reply instead.
     """
     limit = size.documents + 1
     reply, is_open = retry(lambda: _ask(collection, terms, limit))
-    rows = raw_page(reply, paths)
-    page, is_full = _cut(rows, size, last)
-    if is_full or (len(rows) < limit and not is_open):
-        return page, not is_full
-    if len(page) and id_keys.is_writable(page[-1].key):
-        return page, False
-
-    def read() -> tuple[list[RawDocument], bool]:
-        found, room = list[RawDocument](), size.bytes
-        with _cursor(collection, terms).batch_size(limit) as cursor:
-            for row in map(_raw, cursor):
-                if row.key == last:
-                    continue
-                found.append(row)
-                room -= len(row.raw)
-                is_full = room <= 0 or len(found) >= size.documents
-                if is_full and id_keys.is_writable(row.key):
-                    return found, True
-        return found, False
-
-    found, is_full = retry(read)
-    return RawPage.of(found), not is_full
+    page = raw_page(reply, paths)
+    ended = len(page) < limit and not is_open
+    if len(page) and page.keys.at(0) == last:
+        page = page[1:]
+    if last and not (page or ended):  # the next document has no room beside it
+        others = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
+        return _page(collection, {**terms, "filter": others}, size, None, retry, paths)
+    bytes_at = np.searchsorted(np.cumsum(page.raw.lengths), size.bytes)
+    end = min(int(bytes_at) + 1, size.documents)
+    return page[:end], ended and end >= len(page)
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:
@@ -299,14 +279,6 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, boo
             database.command("killCursors", collection.name, cursors=[Int64(number)])
     documents = np.frombuffer(reply, dtype=np.uint8)
     return documents[raw_bson.place(reply, b"cursor", b"firstBatch")], number != 0
-
-
-def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
-    cursor = collection.find(terms["filter"], terms.get("projection") or None)
-    for name in ("sort", "hint", "min", "max"):
-        if name in terms:
-            getattr(cursor, name)(list(terms[name].items()))
-    return cursor
 
 
 def _raw(found: RawBSONDocument) -> RawDocument:
@@ -350,44 +322,24 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     return texts, plain & some
 
 
-def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:
-    """Take one page, without the document `last`; tell whether it is full.
-
-    A page does not end at an id that the server would not get back unchanged.
-    """
-    if len(page) and page.keys.at(0) == last:
-        page = page[1:]
-    sizes = np.cumsum(page.raw.lengths)
-    end = min(int(np.searchsorted(sizes, size.bytes)) + 1, size.documents)
-    while end <= len(page):
-        if id_keys.is_writable(page.keys.at(end - 1)):
-            return page[:end], True
-        end += 1
-    return page, False
-
-
 def held(
     collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy = NO_RETRY
 ) -> NDArray[np.bool_]:
     """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
 
-    Read between the first and the last that can be a bound; those beyond are asked for by name, and
-    all of them where a collation has given them another order than this collection's.
+    Read between the first and the last one, which is asked for by name; all are where these two may
+    not stand together in a command, or a collation has given the ids another order than this
+    collection's.
     """
     n = len(keys.lengths)
     found = np.zeros(n, dtype=np.bool_)
-    low, high = 0, 0
-    if _are_in_order_of_bytes(keys):
-        low = next((i for i in range(n) if _is_bound(keys.at(i))), n)
-        high = next((i for i in range(n, low, -1) if _is_bound(keys.at(i - 1))), low)
-    if low < high:
-        high -= 1  # no part of the range
-        between = keys.at(low), keys.at(high)
+    begin = 0  # of those that are asked for by name
+    if n and keys.lengths[[0, -1]].max() <= LONGEST_ID and _are_in_order_of_bytes(keys):
+        begin, between = n - 1, (keys.at(0), keys.at(n - 1))
         for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
             rows = rows_of(keys, page.keys)
             found[rows[rows >= 0]] = True
-    if len(beyond := np.r_[:low, high:n]):
-        found[beyond] = held_by_name(collection, keys.take(beyond), retry)
+    found[begin:] = held_by_name(collection, keys.take(slice(begin, n)), retry)
     return found
 
 
@@ -405,8 +357,3 @@ def _are_in_order_of_bytes(keys: BytesColumn) -> bool:
     rows = np.flatnonzero(keys.data[keys.starts] == _STRING)
     strings = [key[_STRING_AT:-1] for key in keys.take(rows).list()]
     return strings == sorted(strings)
-
-
-def _is_bound(key: bytes) -> bool:
-    """Tell whether an id may stand beside another one in a command, and comes back unchanged."""
-    return len(key) <= LONGEST_ID and id_keys.is_writable(key)

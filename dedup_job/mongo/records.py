@@ -15,7 +15,6 @@ from pymongo import ReplaceOne
 
 from dedup_job.documents import Document, Pair
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
@@ -23,7 +22,6 @@ from dedup_job.mongo.reading import (
     ID_PAGE,
     PageSize,
     fetch,
-    in_commands,
     in_turn,
     look_up,
     majority,
@@ -67,9 +65,7 @@ class Record:
     @property
     def dropped(self) -> Document | None:
         """The document as it was when it was dropped, if that is known, else as it is."""
-        if self.stored is None or (self.source is not None and not self.changed):
-            return self.source
-        return self.stored
+        return self.stored or self.source
 
     @property
     def decided(self) -> bool:
@@ -77,23 +73,21 @@ class Record:
         return self.row is not None or self.kept is not None
 
 
+@dataclass(frozen=True, slots=True)
 class Records:
     """Looks documents up in a target, its ledger and its source."""
 
-    def __init__(self, target: TargetReader) -> None:
-        self._target = target
-        self._source = target.origin
+    target: TargetReader
 
     def find(self, written: str) -> list[Record]:
         """Return the records of each reading of an `_id`, the decided ones first."""
-        found: dict[bytes, Record] = {}
-        for value in readings(written):
-            for collection in (self._target.ledger, self._target.documents, self._target.source):
-                if (key := _key(collection, value)) is None:
-                    continue
-                if (same := comparable(key)) not in found:
-                    found[same] = self.of(key)
-        return sorted(found.values(), key=lambda record: not record.decided)
+        keys, there = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
+        for collection in (self.target.source, *self.target.decided):
+            rows = look_up(collection, id_keys.among(keys), {"_id": 1})
+            there |= {comparable(row.key): row.key for row in rows}
+        read = [there.get(comparable(key)) for key in keys]
+        found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
+        return sorted(found, key=lambda record: not record.decided)
 
     def meant(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
         """Return the key of the one dropped document that each name means, None if it is not one.
@@ -103,7 +97,7 @@ class Records:
         readable = {n: [*map(id_keys.stored, readings(n))] for n in names}
         read = {n: {comparable(key): key for key in keys} for n, keys in readable.items()}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
-        target, found = self._target, dict[str, bytes | None]()
+        target, found = self.target, dict[str, bytes | None]()
         kept, rows = ({*map(comparable, target.held_by(c, keys))} for c in target.decided)
         for name, one in read.items():
             if any(same in out for same in one):
@@ -115,35 +109,30 @@ class Records:
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
         """Yield rows of the ledger and what is known of each, in parts that memory has room for."""
-        target = self._target
-        for part in in_commands(keys):
-            only, order = id_keys.among(part), [("_id", 1)]
-            found = look_up(target.ledger, only, {"_id": 1}, target.retry, sort=order)
-            ordered = [row.key for row in found]
-            for page in fetch(majority(target.ledger), ordered, _PAGE, target.retry):
-                rows = {row.key: row for row in page}
-                for documents in self._source.in_parts([*rows]):
-                    yield [self._with(rows.pop(key), d) for key, d in documents.items()]
-                if rows:
-                    yield [self._with(row, None) for row in rows.values()]
+        for page in fetch(majority(self.target.ledger), keys, _PAGE, self.target.retry):
+            rows = {row.key: row for row in page}
+            for documents in self.target.origin.in_parts([*rows]):
+                yield [self._with(rows.pop(key), d) for key, d in documents.items()]
+            if rows:
+                yield [self._with(row, None) for row in rows.values()]
 
     def _with(self, row: RawDocument, source: Document | None) -> tuple[RawDocument, Record]:
-        held = stored_document(row, self._source)
+        held = stored_document(row, self.target.origin)
         decoded = bson.decode(row.raw, raw_bson.LENIENT)
         decoded.pop(DOCUMENT, None)  # it is read from the bytes above
         return row, Record(row.key, decoded, None, source, held)
 
     def of(self, key: bytes) -> Record:
         """Return the record of one `_id`."""
-        source = self._source.documents([key]).get(key)
+        source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in look_up(self._target.ledger, id_keys.among([key])):
+        for row in look_up(self.target.ledger, id_keys.among([key])):
             record = self._with(row._replace(key=key), source)[1]
         return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, or of the collection that the key names, or None."""
-        target, text = self._target, self._target.texts([key]).get(key)
+        target, text = self.target, self.target.texts([key]).get(key)
         own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
         return None if text is None and not own else KeptRecord(text)
 
@@ -152,11 +141,6 @@ def stored_document(row: RawDocument, source: Source) -> Document | None:
     """Return the document that a row of the ledger holds, None if it holds none."""
     held = stored_in(row.raw)
     return None if held is None else source.read(RawDocument(row.key, held))
-
-
-def _key(collection: AnyCollection, value: Any) -> bytes | None:
-    only = id_keys.equal_to(id_keys.stored(value))
-    return next((found.key for found in look_up(collection, only, {"_id": 1})), None)
 
 
 def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes, str]:
@@ -193,25 +177,25 @@ class PairReader:
     def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         """Return rows of the ledger."""
         decoded = [bson.decode(row.raw, raw_bson.LENIENT) for row in rows]
-        of = [_original(row.raw, found) for row, found in zip(rows, decoded, strict=True)]
+        pairs = [_pair(row.raw, found) for row, found in zip(rows, decoded, strict=True)]
         mine, others = dict[bytes, str](), dict[bytes, str]()
         if texts:
-            keys = [row.key for row, key in zip(rows, of, strict=True) if key]
-            mine = texts_of_dropped(self.target, keys)
-            others = self._originals(of)
+            compared = [row.key for row, pair in zip(rows, pairs, strict=True) if pair.of]
+            mine = texts_of_dropped(self.target, compared)
+            others = self._originals([pair.of for pair in pairs])
         return [
             self.named(
                 row.key,
                 str(found.get("decision")),
                 str(found.get("reason")),
-                pair_in(row.raw, found) if key else NO_PAIR,
+                pair,
                 run=_run(found),
                 text=mine.get(row.key),
-                other=others.get(key),
+                other=others.get(pair.of),
                 detail=str(found.get("detail") or ""),
                 kept_by=str(found.get("kept_by") or ""),
             )
-            for row, found, key in zip(rows, decoded, of, strict=True)
+            for row, found, pair in zip(rows, decoded, pairs, strict=True)
         ]
 
     def kept(
@@ -247,12 +231,14 @@ class PairReader:
     ) -> DecidedDocument:
         """Return a document with the forms in which a person reads its ids."""
         of = self.name(pair.of) if pair.of else ""
-        named = DecidedDocument(key, decision, reason, pair, self.name(key), of, unmistakable(key))
-        return replace(named, against=id_keys.place_of(pair.of) if of else "", **facts)
+        forms = self.name(key), of, unmistakable(key)
+        place = id_keys.place_of(pair.of) if of else ""
+        return DecidedDocument(key, decision, reason, pair, *forms, against=place, **facts)
 
 
-def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
-    return id_keys.named_key(raw) if row.get("decision") == "duplicate" else b""
+def _pair(raw: bytes, row: Mapping[str, Any]) -> Pair:
+    pair = pair_in(raw, row)
+    return pair if pair.of and row.get("decision") == "duplicate" else NO_PAIR
 
 
 def _run(found: Mapping[str, Any]) -> int:

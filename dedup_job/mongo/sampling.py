@@ -5,8 +5,9 @@ The server chooses, orders and counts, so memory stays flat however many there a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from random import Random
 from typing import Any, Final
 
@@ -14,7 +15,6 @@ import bson
 from bson import Int64
 from bson.raw_bson import RawBSONDocument
 
-from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection
@@ -23,7 +23,6 @@ from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.records import PairReader
-from dedup_job.mongo.rows import number
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
 from dedup_job.runs.survey import BINS, BY_THRESHOLD, Drawn
@@ -81,12 +80,10 @@ class Sampler:
         """Yield all that is wanted: in `_id` order, groups the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.wanted.what == What.GROUPS:
+            reader = PairReader(self.target, self.name)
             for found in self._groups(size, limit):
                 own = self.target.texts([key for key, _ in found]) if texts else {}
-                yield [
-                    self._reader.named(key, KEPT, duplicates=n, text=own.get(key))
-                    for key, n in found
-                ]
+                yield [reader.named(key, KEPT, duplicates=n, text=own.get(key)) for key, n in found]
             return
         for page in self._pages(size, self._projection(texts=texts), limit):
             yield self._pairs(page, texts=texts)
@@ -97,15 +94,9 @@ class Sampler:
 
     def count(self) -> int:
         """Return the number of rows, documents or groups that are wanted."""
-        if self.wanted.what == What.GROUPS:
-            steps: list[Mapping[str, Any]] = [
-                {"$match": self._query()},
-                {"$group": self._group},
-                {"$count": "n"},
-            ]
-            return next((int(one["n"]) for one in self._aggregate(steps)), 0)
-        collection = majority(self._collection)
-        return self.target.retry(lambda: collection.count_documents(self._query()))
+        groups = [{"$group": {"_id": self._group}}] if self.wanted.what == What.GROUPS else []
+        found = self._aggregate([{"$match": self._query()}, *groups, {"$count": "n"}])
+        return next((int(one["n"]) for one in found), 0)
 
     def sample(
         self, count: int, seed: int | None = None, *, texts: bool = True
@@ -116,49 +107,42 @@ class Sampler:
         """
         if self.wanted.what == What.GROUPS:
             return self.first(count, texts=texts)
-        at = self._at_random(seed or 0)
         order = self._narrowest if seed is None else {"at": 1}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            *([] if seed is None else [{"$project": {"at": at}}]),
+            *([] if seed is None else [{"$project": {"at": self._at_random(seed)}}]),
             {"$sort": {**order, "_id": 1}},
             {"$limit": count},
             {"$project": {"_id": 1}},
         ]
-        keys = [id_keys.id_element(bytes(one.raw)) for one in self._aggregate(steps)]
-        projection = self._projection(texts=texts)
-        rows = some(majority(self._collection), keys, projection, self.target.retry)
-        by_key = {row.key: row for row in rows}
-        return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
+        return self._read(self._aggregate(steps), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> Drawn:
         """Draw pairs without texts: `extreme` ones near the other decision, the others by seed."""
         if self._of_target and not self.target.rows.has_runs:
             return Drawn()
+        kind = f"${self._kind}"
+        measure: Any = {"$ifNull": [f"${self._pair}probability", f"${self._pair}similarity"]}
         if self._of_target:
-            own, order = "dedup.refused.", -1
-            fields: dict[str, Any] = {"d": KEPT, "r": f"${own}class", "c": [f"${own}class"]}
-            counted: Any = {"$in": [f"${own}class", [*BY_THRESHOLD]]}
-        else:
-            own, order = "", 1
-            fields = {"d": "$decision", "r": "$reason", "c": "$differences.class"}
-            counted = True
-        likely, alike = f"${own}probability", f"${own}similarity"
-        measure = {"$cond": [counted, {"$ifNull": [likely, alike]}, None]}
-        other = {"of": f"${own}of", "a": f"${own}against"}
-        values = {**other, "s": alike, "p": likely, "k": self._at_random(seed)}
+            measure = {"$cond": [{"$in": [kind, [*BY_THRESHOLD]]}, measure, None]}
         steps: list[dict[str, Any]] = [
-            {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
-            {"$project": {**fields, **values, "m": measure}},
-            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random)},
+            {"$match": self._query()},
+            {"$project": {"classes": kind, "measure": measure, "at": self._at_random(seed)}},
+            {"$facet": _facets(-1 if self._of_target else 1, extreme, random)},
         ]
         (found,) = self._aggregate(steps)
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
         parts = ("extreme", "random", "by_class")
-        drawn = {name: [_pair(bytes(row.raw)) for row in found[name]] for name in parts}
-        return Drawn(bins, **drawn)
+        return Drawn(bins, *(self._read(found[name], texts=False) for name in parts))
+
+    def _read(self, found: Iterable[RawBSONDocument], *, texts: bool) -> list[DecidedDocument]:
+        """Return documents by the `_id` of what is found, in this order; the vanished not."""
+        keys = [id_keys.id_element(bytes(one.raw)) for one in found]
+        read, projection = majority(self._collection), self._projection(texts=texts)
+        rows = {row.key: row for row in some(read, keys, projection, self.target.retry)}
+        return self._pairs([rows[key] for key in keys if key in rows], texts=texts)
 
     @property
     def _of_target(self) -> bool:
@@ -171,8 +155,12 @@ class Sampler:
         return self.target.documents if self._of_target else self.target.ledger
 
     @property
-    def _reader(self) -> PairReader:
-        return PairReader(self.target, self.name)
+    def _pair(self) -> str:  # where the other document and how it compares are told
+        return "dedup.refused." if self._of_target else ""
+
+    @property
+    def _kind(self) -> str:
+        return "dedup.refused.class" if self._of_target else "differences.class"
 
     @property
     def _narrowest(self) -> Mapping[str, int]:
@@ -197,13 +185,11 @@ class Sampler:
         if wanted.run is not None:
             query[f"{own}run"] = wanted.run
         if wanted.kind is not None:
-            query["dedup.refused.class" if self._of_target else "differences.class"] = wanted.kind
-        if self.wanted.what == What.GROUPS or self.of_key is not None:
-            query[f"{'dedup.refused.' if self._of_target else ''}against"] = None
+            query[self._kind] = wanted.kind
+        if wanted.what == What.GROUPS or self.of_key is not None:
+            query[f"{self._pair}against"] = None
         if self.of_key is not None:
-            name = b"dedup.refused.of" if self._of_target else b"of"
-            same = raw_bson.document(raw_bson.renamed(self.of_key, b"$eq"))
-            only: Any = RawBSONDocument(raw_bson.document(b"\x03" + name + b"\0" + same))
+            only: Any = id_keys.equal_to(self.of_key, f"{self._pair}of")
             replaced = self.target.form.ranking is not None and not self._of_target
             group = replaced and self.target.groups_of([self.of_key]).get(self.of_key)
             if group:  # some were compared with a copy that gave way to this one
@@ -225,16 +211,14 @@ class Sampler:
             size = replace(size, documents=min(size.documents, limit))
         for page in pages(collection, size, self._query(), projection, self.target.retry):
             yield page[:left]
-            left = None if left is None else left - len(page)
-            if left is not None and left <= 0:
+            if left is not None and (left := left - len(page)) <= 0:
                 return
 
     def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
-        replaced = self.target.form.ranking is not None
-        groups = {**self._group, **({"of": {"$addToSet": "$of"}} if replaced else {})}
+        groups = {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$group": {**groups, "n": {"$sum": 1}}},
+            {"$group": groups},
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
@@ -244,22 +228,20 @@ class Sampler:
             batchSize=size.documents,  # else one of 16 MiB
         )
         for page in in_turn(found, size.documents):
-            own = (id_keys.id_element(bytes(one.raw)) for one in page)
-            keys = self._heads(page) if replaced else own
-            yield [(key, int(one["n"])) for key, one in zip(keys, page, strict=True)]
+            of = [raw_bson.value(bytes(one.raw), b"of") for one in page]
+            named = [
+                [id_keys.own_key(a[e.start : e.end]) for e in raw_bson.elements(a)] for a in of
+            ]
+            there = self.target.held_by(self.target.documents, [*chain.from_iterable(named)])
+            heads = (next(filter(there.__contains__, keys), keys[0]) for keys in named)
+            yield [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
 
     @property
-    def _group(self) -> Mapping[str, Any]:
-        replaced = self.target.form.ranking is not None
-        return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
-
-    def _heads(self, page: Sequence[RawBSONDocument]) -> Iterator[bytes]:
-        of = [[raw_bson.fields({"_id": id_}) for id_ in one["of"]] for one in page]
-        there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
-        return (next((key for key in keys if key in there), keys[0]) for keys in of)
+    def _group(self) -> Any:
+        return "$of" if self.target.form.ranking is None else {"$ifNull": ["$group", "$of"]}
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
-        reader = self._reader
+        reader = PairReader(self.target, self.name)
         if self.wanted.what in _CHANGED:
             found = ((row.key, bson.decode(row.raw, raw_bson.LENIENT)) for row in rows)
             return [reader.named(key, self.wanted.what, run=of["run"]) for key, of in found]
@@ -272,33 +254,23 @@ class Sampler:
         return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
 
 
-def _facets(order: Mapping[str, int], extreme: int, random: int) -> dict[str, Any]:
+def _facets(order: int, extreme: int, random: int) -> dict[str, Any]:
     """Return the stage that draws from rows in one pass.
 
-    A row has the other document (of), its collection where that is another one (a), decision (d),
-    reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m),
-    classes (c), and its place in a random order (k).
+    A row has what a threshold decides by, as `measure`, `classes`, and its place in a random order,
+    `at`.
     """
-    pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
-    place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
-    decided = {"$match": {"m": {"$type": "number"}}}
+    place = {"$min": [{"$floor": {"$multiply": ["$measure", BINS]}}, BINS - 1]}
+    decided = {"$match": {"measure": {"$type": "number"}}}
+    extremes, chance, only = {"measure": order, "at": 1, "_id": 1}, {"at": 1, "_id": 1}, {"_id": 1}
     return {
         "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
-        "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
-        "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
+        "extreme": [decided, {"$sort": extremes}, {"$limit": extreme}, {"$project": only}],
+        "random": [{"$sort": chance}, {"$limit": random}, {"$project": only}],
         "by_class": [
-            {"$unwind": "$c"},
-            {"$group": {"_id": "$c", "first": {"$min": {"k": "$k", "row": "$$ROOT"}}}},
+            {"$unwind": "$classes"},
+            {"$group": {"_id": "$classes", "first": {"$min": {"at": "$at", "id": "$_id"}}}},
             {"$sort": {"_id": 1}},
-            {"$replaceRoot": {"newRoot": "$first.row"}},
-            {"$project": pair},
+            {"$project": {"_id": "$first.id"}},
         ],
     }
-
-
-def _pair(row: bytes) -> DecidedDocument:
-    values, of_key = bson.decode(row, raw_bson.LENIENT), id_keys.named_key(row, b"of", b"a")
-    pair = Pair(of_key, 0, number(values.get("s")), (), probability=number(values.get("p")))
-    return DecidedDocument(
-        id_keys.id_element(row), str(values.get("d")), str(values.get("r")), pair
-    )

@@ -27,7 +27,7 @@ from pymongo.errors import BulkWriteError
 from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.id_keys import as_asked, comparable, parsed, readings, shown, unmistakable
-from dedup_job.mongo.reading import in_commands
+from dedup_job.mongo.reading import in_commands, look_up
 from tests.mongo.test_raw_bson import SIMPLE as ANY
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
@@ -153,8 +153,6 @@ def test_a_filter_that_would_lose_a_part_or_is_too_deep_is_refused(written, said
 
 
 def test_the_server_finds_each_of_them(database):
-    from dedup_job.mongo.records import _key
-
     collection = database.ids
     values = [
         *(5, "5", Int64(2**40), 2.5, Decimal128("7.5"), None, True, MinKey(), Timestamp(1, 2)),
@@ -165,7 +163,8 @@ def test_the_server_finds_each_of_them(database):
     for key in keys:
         collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
     for key in keys:
-        assert _key(collection, next(readings(shown(key)))) == key
+        read = id_keys.stored(next(readings(shown(key))))
+        assert [row.key for row in look_up(collection, id_keys.among([read]))] == [key]
 
 
 def test_the_forms_in_which_ids_are_shown_are_understood():

@@ -77,6 +77,14 @@ def test_the_smallest_and_the_largest_id_are_read_where_they_match(any_database,
     assert run_here(any_database, **flags).checkpoint.counts.scanned == 0
 
 
+def test_a_page_goes_on_behind_any_id(any_database):
+    plant(any_database, [*odd_ids(1), *odd_ids(2)])
+    for undecided in (12, 0):
+        report = run_here(any_database, run__batch_documents=1)
+        assert report.checkpoint.counts.scanned == undecided
+    assert_each_is_in_one_place(any_database)
+
+
 def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     database = standalone_database
     keys = [*odd_ids(1), *odd_ids(2), raw.fields({"_id": Binary(b"x", 0xD1)})]

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 
 import pymongo
 import pytest
-from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
 from pymongo.errors import (
     AutoReconnect,
@@ -22,7 +21,6 @@ from pymongo.errors import (
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo import commits
-from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.errors import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
 from tests.faults.points import failing
@@ -108,20 +106,6 @@ def test_a_commit_that_fails_costs_little_time_and_does_not_bar_the_renewal_of_t
         run_here(corpus, run__batch_documents=25)
     assert (fired, time.monotonic() - start < 15) == ([times], True)
     assert_as_if_nothing_had_happened(corpus)
-
-
-@pytest.mark.parametrize("fault", [{"errorCode": 43}, {"closeConnection": True}])
-def test_a_cursor_that_breaks_is_not_taken_for_the_end(database, fault):
-    """Documents of 2 MB fill more than one answer, and no page can begin behind such an `_id`."""
-    for i in range(20):
-        twice = raw.document(raw.fields({"a": i}), raw.fields({"a": i}))
-        rest = raw.fields({"text": f"第{i}篇", "blob": b"x" * 2_000_000})
-        document = RawBSONDocument(raw.document(b"\3_id\0" + twice, rest))
-        database.get_collection("source").insert_one(document)
-    with failing(database, "getMore", times=3, **fault) as fired:
-        report = run_here(database)
-    assert fired == [3]
-    assert report.checkpoint.counts.kept == 20
 
 
 def test_texts_to_compare_and_the_index_are_fetched_again(corpus, monkeypatch):

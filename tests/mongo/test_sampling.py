@@ -38,7 +38,8 @@ def filled(database):
 
 
 def drawn(database, number, seed=0, *, has_runs=True):
-    target = SimpleNamespace(retry=NO_RETRY, rows=SimpleNamespace(has_runs=has_runs))
+    rows = SimpleNamespace(has_runs=has_runs, marks_only={"_id": 1, "dedup": 1})
+    target = SimpleNamespace(retry=NO_RETRY, rows=rows)
     target.documents, target.ledger = database.target, database["target.ledger"]
     near, refused = (
         Sampler(target, ListFilter(what)).draw(seed, number, number) for what in ("near", "refused")
