@@ -1,10 +1,8 @@
 """Candidates -> decisions, first wins. No I/O, no clock."""
 
 from dedup_job.decision.abort import AbortConditions
-from dedup_job.decision.greedy import Copies, GreedyDeduplicator, by_key
-from dedup_job.decision.models import Models
-from dedup_job.decision.pair import PairRecheck
-from dedup_job.decision.settings import AbortSettings, DecisionSettings, Judging
+from dedup_job.decision.greedy import Copies, GreedyDeduplicator, PairRecheck, by_key
+from dedup_job.decision.settings import AbortSettings, DecisionSettings, Judging, Models
 from dedup_job.index.kept import Comparison
 
 __all__ = [

@@ -12,8 +12,8 @@ import xxhash
 from dedup_job.fingerprint import (
     Fingerprinter,
     FingerprintSettings,
-    is_text_hash,
 )
+from dedup_job.native.texts import is_text_hash
 from tests.reference.recipe import PLAIN, naive_hamming, naive_hash
 from tests.strings import MIXED, NASTY
 
