@@ -87,7 +87,6 @@ class Documents(Sequence[Document]):
         )
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.text_at)
 
     @overload
@@ -95,7 +94,6 @@ class Documents(Sequence[Document]):
     @overload
     def __getitem__(self, row: slice) -> list[Document]: ...
     def __getitem__(self, row: int | slice) -> Document | list[Document]:
-        """Return one document as a value, or some."""
         if isinstance(row, slice):
             return [self[i] for i in range(*row.indices(len(self)))]
         row = range(len(self))[row]
@@ -150,7 +148,6 @@ class Sketches:
     read: Any = None
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
-        """Return a subset of rows, without parsed texts."""
         return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 
@@ -183,7 +180,6 @@ class Fingerprints:
         return cls(rows, sketches)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.rows)
 
     @property
@@ -205,7 +201,6 @@ class Fingerprints:
         return np.ascontiguousarray(self.rows).view(np.uint8), keys, bits
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
-        """Return some of them."""
         return Fingerprints(self.rows[rows], self.sketches and self.sketches[rows])
 
 
@@ -243,7 +238,6 @@ class KeptPage:
     groups: Mapping[int, int] = field(default_factory=dict)
 
     def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
-        """Return some of them."""
         keys = [self.keys[row] for row in rows.tolist()]
         places = enumerate(rows.tolist()) if self.groups else ()
         groups = {i: self.groups[row] for i, row in places if row in self.groups}
@@ -333,7 +327,6 @@ class Decisions(Sequence[Decision]):
         return cls(rows, no_strings(len(rows)), names)
 
     def __len__(self) -> int:
-        """Return the number of decisions."""
         return len(self.rows)
 
     @overload
@@ -343,7 +336,6 @@ class Decisions(Sequence[Decision]):
     @overload
     def __getitem__(self, row: str) -> NDArray[Any]: ...
     def __getitem__(self, row: int | slice | str) -> Decision | list[Decision] | NDArray[Any]:
-        """Return one decision as a value, or some, or a column."""
         if isinstance(row, str):
             return self.rows[row]
         if isinstance(row, slice):

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,8 +32,7 @@ from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.commands.demo import Row
-    from dedup_job.commands.dry_run import SurveyCollector
-    from dedup_job.commands.run import Spread
+    from dedup_job.commands.run import Spread, SurveyCollector
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
@@ -129,7 +129,9 @@ def run(
     with _monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
             raise UsageError("--source and --target are needed.")
-        settings = options.load().reading(proposed.field if proposed else None)
+        if proposed and proposed.field:
+            options = replace(options, values={**options.values, "field": proposed.field})
+        settings = options.load()
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_new(option, file, overwrite=overwrite, again=True)
@@ -137,7 +139,7 @@ def run(
         if not name.startswith("."):
             metrics.named(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
-        collector = commands.dry_run.SurveyCollector() if dry_run and html else None
+        collector = commands.run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
         spread = None if cluster is None else _on_cluster(cluster)
         told_of = partial(_goes_on, metrics, report)

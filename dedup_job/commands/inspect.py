@@ -13,8 +13,8 @@ from bson import json_util
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
-from dedup_job.commands.dry_run import decided_document
 from dedup_job.commands.opened import Opened, decided_records, opened, refusal
+from dedup_job.commands.run import decided_document
 from dedup_job.decision import Models, PairRecheck
 from dedup_job.decision.greedy import PairView
 from dedup_job.documents import Difference, Document, Quarantined, content_of

@@ -29,7 +29,6 @@ class TextColumn:
         return cls(BytesColumn(data, starts, sizes), lengths)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.lengths)
 
     def utf8(self) -> BytesColumn:

@@ -94,7 +94,7 @@ def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_hea
     _damage(watched.file)
     before, loads = watched.file.read_bytes(), len(watched.recalled)
     with monkeypatch.context() as patch:
-        patch.setattr(snapshot, "read", None)
+        patch.setattr(snapshot, "_read", None)
         assert watched.run() is None
     assert len(watched.recalled) == loads + 1
     assert watched.file.read_bytes() == before

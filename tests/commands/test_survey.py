@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.dry_run import SurveyCollector
 from dedup_job.commands.listing import survey_target
-from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
 from dedup_job.runs.decided import Counts
