@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, overload
 
@@ -36,7 +36,7 @@ CHANNELS: tuple[str, ...] = _core.CHANNELS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Documents(Sequence[Document]):
+class Documents:
     """n source documents in `_id` order; as a sequence, each as a value.
 
     raw, keys: n byte strings, the documents and what stands for their ids, see Document; text_at:
@@ -89,14 +89,10 @@ class Documents(Sequence[Document]):
     def __len__(self) -> int:
         return len(self.text_at)
 
-    @overload
-    def __getitem__(self, row: int) -> Document: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[Document]: ...
-    def __getitem__(self, row: int | slice) -> Document | list[Document]:
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
+    def __iter__(self) -> Iterator[Document]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, row: int) -> Document:
         content: str | Refusal | None = self.refusals.get(row)
         if content is None:
             content = self.texts.text(int(np.searchsorted(self.rows, row)))
@@ -301,7 +297,7 @@ of another collection; superseded: by a later, better copy.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decisions(Sequence[Decision]):
+class Decisions:
     """Decisions on n documents; as a sequence, each as a value, by a field's name its column.
 
     rows: DECISION (n,); of: n byte strings, keys of the other documents of pairs, empty where
@@ -329,18 +325,16 @@ class Decisions(Sequence[Decision]):
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __iter__(self) -> Iterator[Decision]:
+        return map(self.__getitem__, range(len(self)))
+
     @overload
     def __getitem__(self, row: int) -> Decision: ...
     @overload
-    def __getitem__(self, row: slice) -> list[Decision]: ...
-    @overload
     def __getitem__(self, row: str) -> NDArray[Any]: ...
-    def __getitem__(self, row: int | slice | str) -> Decision | list[Decision] | NDArray[Any]:
+    def __getitem__(self, row: int | str) -> Decision | NDArray[Any]:
         if isinstance(row, str):
             return self.rows[row]
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
         own = self.rows[row]
         outcome, short = int(own["outcome"]), bool(own["short"])
         missing = self.missing.get(row, ())

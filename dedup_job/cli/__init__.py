@@ -20,6 +20,7 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
+from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -110,6 +111,20 @@ class LazyCommands(Group):
                     option=option,
                 )
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a value that an option does not take is repeated in the refusal."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as e:
+            from pydantic import ValidationError  # here: --help should not wait for it
+
+            if isinstance(e.__cause__, ValidationError):
+                problem = e.__cause__.errors()[0]
+                given, why = short(problem["input"]), what_is_wrong(problem)
+                known = given in why or has_password(str(problem["input"]))
+                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
+            raise
 
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
         """Yield each group of commands: its title, and a line for each command."""

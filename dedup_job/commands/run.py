@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 from bisect import insort
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -39,7 +40,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
+from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument, What
 from dedup_job.runs.run import QUIET, About, Checkpoint, Progress, Run, Scope
 from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, Drawn, Survey
 from dedup_job.settings import Settings
@@ -263,51 +264,16 @@ class DryTarget(TargetReader, protocols.Target):
 
 
 _MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end
+_OTHER = "other"  # documents without a near one
 _GONE = Skipped(Reason.MISSING)  # for the text of a document that is no longer at hand
-
-
-class LowestPairs:
-    """The pairs of lowest rank among many, without holding all."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._held: list[tuple[float, DecidedDocument]] = []
-
-    def add(self, rank: float, make: Callable[[], DecidedDocument]) -> None:
-        """Take a pair if it is among the lowest; it is made only then."""
-        if len(self._held) < self._number or rank < self._held[-1][0]:
-            insort(self._held, (rank, make()), key=itemgetter(0))
-            del self._held[self._number :]
-
-    def __iter__(self) -> Iterator[DecidedDocument]:
-        return (pair for _, pair in self._held)
-
-
-class Drawing:
-    """Draws from pairs of one decision as they come; nearest: the sign of the measure's rank."""
-
-    def __init__(self, nearest: int) -> None:
-        self._nearest, self._bins = nearest, [0] * BINS
-        self._extreme, self._random = LowestPairs(EXTREME), LowestPairs(RANDOM)
-
-    def add(self, rank: float, pair: Pair, make: Callable[[], DecidedDocument]) -> None:
-        """Take a pair; rank: its place in a random order."""
-        if pair.measure is not None and (not pair.kind or pair.kind in BY_THRESHOLD):
-            self._bins[min(int(pair.measure * BINS), BINS - 1)] += 1
-            self._extreme.add(self._nearest * pair.measure, make)
-        self._random.add(rank, make)
-
-    def drawn(self) -> Drawn:
-        """Return the pairs drawn so far."""
-        return Drawn(self._bins, [*self._extreme], [*self._random])
 
 
 class SurveyCollector:
     """Watches the decisions of a dry run; afterwards `survey` has what a page says."""
 
     def __init__(self) -> None:
-        self._near, self._refused = Drawing(1), Drawing(-1)
-        self._others: dict[Reason, LowestPairs] = {}
+        self._bins = {what: [0] * BINS for what in (What.NEAR, What.REFUSED)}
+        self._held = defaultdict[tuple[str, str], list[tuple[float, DecidedDocument]]](list)
         self.survey: Survey | None = None
 
     def see(self, batch: Batch, decisions: Decisions) -> None:
@@ -319,10 +285,47 @@ class SurveyCollector:
             for key, decision in zip(keys.list(), dropped, strict=True):
                 self._take(Document(None, key, b"", _GONE), decision)
 
+    def _take(self, document: Document, decision: Decision) -> None:
+        at_random = xxhash.xxh3_64_intdigest(document.key)
+        decided = partial(decided_document, document, decision)
+        if isinstance(decision, Kept):
+            if decision.nearest is not None:
+                self._draw(What.REFUSED, decision.nearest, at_random, decided)
+        elif isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
+            self._draw(What.NEAR, decision.pair, at_random, decided)
+        else:
+            self._hold((_OTHER, decision.reason), OTHERS, at_random, decided)
+
+    def _draw(
+        self, what: What, pair: Pair, at_random: float, decided: Callable[[], DecidedDocument]
+    ) -> None:
+        if pair.measure is not None and (not pair.kind or pair.kind in BY_THRESHOLD):
+            self._bins[what][min(int(pair.measure * BINS), BINS - 1)] += 1
+            narrow = pair.measure if what is What.NEAR else -pair.measure
+            self._hold((what, "extreme"), EXTREME, narrow, decided)
+        self._hold((what, "random"), RANDOM, at_random, decided)
+
+    def _hold(
+        self,
+        part: tuple[str, str],
+        most: int,
+        rank: float,
+        decided: Callable[[], DecidedDocument],
+    ) -> None:
+        """Hold a document if it is one of so many of the lowest rank; it is made only then."""
+        held = self._held[part]
+        if len(held) < most or rank < held[-1][0]:
+            insort(held, (rank, decided()), key=itemgetter(0))
+            del held[most:]
+
+    def _drawn(self, what: What) -> Drawn:
+        parts = ([one for _, one in self._held[what, part]] for part in ("extreme", "random"))
+        return Drawn(self._bins[what], *parts)
+
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""
-        near, refused = self._near.drawn(), self._refused.drawn()
-        others = [pair for pairs in self._others.values() for pair in pairs]
+        near, refused = map(self._drawn, (What.NEAR, What.REFUSED))
+        others = [one for (p, _), held in self._held.items() if p == _OTHER for _, one in held]
         pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
         named = {one.pair.of for one in pairs.values()}
         named |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
@@ -350,17 +353,6 @@ class SurveyCollector:
             settings=about.settings,
             versions=about.versions,
         )
-
-    def _take(self, document: Document, decision: Decision) -> None:
-        rank = xxhash.xxh3_64_intdigest(document.key)
-        decided = partial(decided_document, document, decision)
-        if isinstance(decision, Kept):
-            if decision.nearest is not None:
-                self._refused.add(rank, decision.nearest, decided)
-        elif isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
-            self._near.add(rank, decision.pair, decided)
-        else:
-            self._others.setdefault(decision.reason, LowestPairs(OTHERS)).add(rank, decided)
 
 
 def decided_document(document: Document, decision: Decision) -> DecidedDocument:

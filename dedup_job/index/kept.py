@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -209,10 +209,8 @@ class KeptIndex:
 
     def remember_more(self, pages: Iterable[KeptPage]) -> None:
         """Take in, in the same order, what was kept after all that is remembered."""
-        every = [page for page in pages if page.keys]
-        for run in sorted({int(run) for page in every for run in np.unique(page.run)}):
-            for page in every:
-                self._add_page(page[np.flatnonzero(page.run == run)])
+        for page in _ordered([page for page in pages if page.keys]):
+            self._add_page(page)
 
     def _add_page(self, page: KeptPage) -> None:
         if page.keys:
@@ -278,9 +276,12 @@ def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]
                 break
             yield page[np.flatnonzero(page.run == first)]
             later.append(page[np.flatnonzero(page.run != first)])
-    for run in sorted({int(run) for page in later for run in np.unique(page.run)}):
-        for page in later:
-            yield page[np.flatnonzero(page.run == run)]
+    yield from _ordered(later)
+
+
+def _ordered(pages: Sequence[KeptPage]) -> Iterator[KeptPage]:
+    for run in sorted({int(run) for page in pages for run in np.unique(page.run)}):
+        yield from (page[np.flatnonzero(page.run == run)] for page in pages)
 
 
 _NAMED = 5
