@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.documents import (
-    Candidates,
     Channel,
     Decision,
     Difference,
@@ -286,8 +285,9 @@ _NO_NAMES = Names()
 DECISION = np.dtype([*_core.DECISION], align=True)
 """What is decided of a document. Values that a decision lacks are 0.
 
-outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates, cut: see
-Candidates. Of a duplicate the pair with the kept document, of a kept one with its nearest
+outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates: how many kept
+documents were found; cut: how many of them were left aside, because there were too many. Of a
+duplicate the pair with the kept document, of a kept one with its nearest
 candidate, see Pair: distance; similarity: NaN if texts are not compared; channels: bits for
 CHANNELS; apart: a code for the names; richer: bits for the names; left_out: a percentage;
 probability: NaN if the model does not say; place: code of the other collection that the document
@@ -301,8 +301,9 @@ class Decisions:
     """Decisions on n documents; as a sequence, each as a value, by a field's name its column.
 
     rows: DECISION (n,); of: n byte strings, keys of the other documents of pairs, empty where
-    there is no pair. By row, where there are some: differences, missing; refusals: of all without
-    a text. superseded: kept documents that the batch has better copies of, if any.
+    there is no pair. By row, where there are some: differences; missing: keys of candidates that
+    someone removed from the target; refusals: of all without a text. superseded: kept documents
+    that the batch has better copies of, if any.
     """
 
     rows: NDArray[Any]
@@ -337,14 +338,10 @@ class Decisions:
             return self.rows[row]
         own = self.rows[row]
         outcome, short = int(own["outcome"]), bool(own["short"])
-        missing = self.missing.get(row, ())
-        candidates = Candidates(int(own["candidates"]), int(own["cut"]), missing)
-        if outcome == KEPT:
-            return Kept(int(own["fingerprint"]), short, self._pair(row), candidates)
         pair = self._pair(row)
-        if pair is None:
-            return self.refusals[row]
-        return Duplicate(REASONS[outcome - 1], short, pair, candidates)
+        if outcome == KEPT:
+            return Kept(int(own["fingerprint"]), short, pair)
+        return self.refusals[row] if pair is None else Duplicate(REASONS[outcome - 1], short, pair)
 
     def _pair(self, row: int) -> Pair | None:
         if not (of := self.of.at(row)):
@@ -372,8 +369,7 @@ class Decisions:
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which documents are kept, bool (n,)."""
-        kept: NDArray[np.bool_] = np.equal(self["outcome"], KEPT)
-        return kept
+        return np.asarray(self["outcome"] == KEPT)
 
     @property
     def refused(self) -> NDArray[np.bool_]:
@@ -382,8 +378,7 @@ class Decisions:
 
     def are(self, reason: Reason) -> NDArray[np.bool_]:
         """Tell which documents are not kept for a reason, bool (n,)."""
-        found: NDArray[np.bool_] = np.equal(self["outcome"], CODES[reason])
-        return found
+        return np.asarray(self["outcome"] == CODES[reason])
 
     def among(self, documents: Documents) -> Decisions:
         """Return the decisions on all documents, given those on their texts."""

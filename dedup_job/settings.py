@@ -19,7 +19,7 @@ from pydantic import BaseModel, ByteSize, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import AbortSettings, DecisionSettings, Models
+from dedup_job.decision.settings import AbortSettings, DecisionSettings, Models
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings

@@ -26,7 +26,7 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.pairs import label
-from dedup_job.report.progress import End, MetricsFile, above, shown_progress, told
+from dedup_job.report.progress import MetricsFile, above, shown_progress, told
 from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
@@ -124,13 +124,15 @@ def run(
         typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
         look, names = ("--dry-run", "--html", str(html)), (source, target)
         with StopSignals():
-            proposed = propose(options.load(), names, typed, look, asks=not yes)
-        source, target, dry_run = proposed.source, proposed.target, True
+            source, target, field, proposed = propose(
+                options.load(), names, typed, look, asks=not yes
+            )
+        dry_run = True
+        if field:
+            options = replace(options, values={**options.values, "field": field})
     with _monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
             raise UsageError("--source and --target are needed.")
-        if proposed and proposed.field:
-            options = replace(options, values={**options.values, "field": proposed.field})
         settings = options.load()
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
@@ -151,7 +153,7 @@ def run(
         if html is not None:
             pages.append(partial(_write_page, html, settings, metrics, collector))
         if proposed is not None:
-            how = joined([Message("to write the unique documents:"), proposed.command()], "\n  ")
+            how = joined([Message("to write the unique documents:"), proposed], "\n  ")
             pages.append(lambda _: console().say(how))
         tell(metrics.report, report, stop, profile=profile, pages=pages)
 
@@ -170,11 +172,11 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
             code = e.exit_code
         raise
     finally:
-        metrics.ended(End(code, time.monotonic() - since, metrics.report))
+        metrics.ended(code, time.monotonic() - since, metrics.report)
 
 
 def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
-    metrics.ended(End(_code(outcome), outcome.seconds, outcome))
+    metrics.ended(_code(outcome), outcome.seconds, outcome)
     if is_quiet:
         told(Message("nothing arrived since run {run}", run=outcome.number))
         return

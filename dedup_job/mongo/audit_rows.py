@@ -20,7 +20,7 @@ from bson import Int64
 from bson.errors import BSONError
 
 from dedup_job.columns import CHANNELS, CODES, Decisions, Documents, Fingerprints, Names
-from dedup_job.decision import PairRecheck
+from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import (
     Document,
     Duplicate,

@@ -147,8 +147,7 @@ def sums(values: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int
 
 
 def _first(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    first: NDArray[np.int64] = np.cumsum(counts) - counts
-    return first
+    return np.asarray(np.cumsum(counts) - counts)
 
 
 def _joined(parts: TextColumn, counts: NDArray[np.int64], between: TextColumn) -> TextColumn:

@@ -1,14 +1,12 @@
 """What is remembered, compared with what the target holds: every difference is found and named."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.decision import Comparison
 from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.index.kept import Comparison
 
 
 def page(rows):
