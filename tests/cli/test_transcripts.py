@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from bson import ObjectId
-from pymongo.database import Database
 from typer.testing import CliRunner
 
 from dedup_job.cli import app
@@ -49,12 +48,7 @@ COMMAND = re.compile(r"\$ (?:echo (.*) \| )?((?:\w+=\S+ )*)dedup (.*)")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_commands_say_what_the_transcript_holds(
-    database: Database[dict[str, Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    file: Path,
-) -> None:
+def test_commands_say_what_the_transcript_holds(database, tmp_path, monkeypatch, file):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DEDUP_URI", uri_of(database))
     monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path / "index"))
@@ -69,7 +63,7 @@ def test_commands_say_what_the_transcript_holds(
     assert said == told
 
 
-def answer(database: Database[dict[str, Any]], line: str) -> str:
+def answer(database, line):
     """Do what a line asks for; return what is said, without what differs from day to day."""
     if line.startswith("> "):
         exec(line[2:], {"db": database, "Path": Path})

@@ -1,7 +1,5 @@
 """Sketches: MinHash by one permutation, and the keys of sentences and forms."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -170,7 +168,7 @@ BOTH = (Channel.MINHASH, Channel.SENTENCES)
 QUESTIONS = ["水的化学式是\nA. H2O\nB. CO2", "水的化学式是\nA. CO2\nB. H2O", "答案：水"]
 
 
-def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> None:
+def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels():
     for channels in ((), (Channel.SIMHASH,), BOTH):
         sketcher = Sketcher((*channels, Channel.FORM))
         made = sketcher.sketch(pack(TEXTS))
@@ -184,7 +182,7 @@ def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> Non
         assert max(keys) < 2**KEY_BITS
 
 
-def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text() -> None:
+def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text():
     formed = Sketcher((*BOTH, Channel.FORM), lambda: judge_for().core).sketch(pack(QUESTIONS))
     forms = Sketcher((*BOTH, Channel.FORM)).sketch(pack([*map(canonical_of, QUESTIONS)]))
     assert formed.read is not None
@@ -195,6 +193,6 @@ def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text() 
     assert formed.keys[:, -2].tolist() == [naive_sentence_key(text) for text in QUESTIONS]
 
 
-def test_without_a_form_and_channels_nothing_is_sketched() -> None:
+def test_without_a_form_and_channels_nothing_is_sketched():
     assert Sketcher(()).sketch(pack(TEXTS)) is None
     assert Channel.FORM not in Sketcher(BOTH).channels

@@ -1,7 +1,5 @@
 """The index finds what brute force and a dictionary find, however it grew and wherever it lies."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import threading
