@@ -40,7 +40,7 @@ def check(watched, decisions):
 
 
 def limits(**values):
-    return AbortConditions(AbortSettings(**values))
+    return AbortConditions(AbortSettings(without_text=1, **values))
 
 
 def test_at_the_limit_a_window_passes_and_beyond_it_does_not():
