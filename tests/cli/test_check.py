@@ -1,10 +1,7 @@
 """`dedup check` finds what was done to a target, says what to do, and writes nothing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from bson import Int64, ObjectId
@@ -59,7 +56,7 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
 def test_ids_of_mixed_types_are_compared_across_pages(any_database, tmp_path, monkeypatch):
     monkeypatch.setattr(audit, "ID_PAGE", PageSize(documents=7))
     monkeypatch.setattr(audit, "ROWS", PageSize(documents=5))
-    ids: list[Any] = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
+    ids = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
     for i in range(20):
         ids += [i, f"s{i}", ObjectId(), i + 0.5]
     any_database.source.insert_many(

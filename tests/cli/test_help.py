@@ -1,9 +1,5 @@
 """What `dedup` says of itself: 13 commands in groups, and the options of a run in groups."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from rich.cells import cell_len
 from typer import Context
@@ -12,7 +8,7 @@ from typer.main import get_command
 from dedup_job.cli import app
 from tests.running import invoke
 
-COMMANDS: Any = get_command(app)
+COMMANDS = get_command(app)
 
 
 def test_thirteen_commands_stand_in_four_groups():

@@ -1,10 +1,7 @@
 """`dedup inspect` finds and decides texts as a run would; without a target it compares them."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import Any
 
 import pytest
 
@@ -42,8 +39,7 @@ def environment(database, folder, **more):
 
 def found(command, where):
     """Return the values of the command's JSON."""
-    values: dict[str, Any] = json.loads(invoke(*command, "--json", **where).stdout)
-    return values
+    return json.loads(invoke(*command, "--json", **where).stdout)
 
 
 @pytest.mark.parametrize("flags", [{}, PLAIN])

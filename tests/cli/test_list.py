@@ -1,10 +1,7 @@
 """`dedup list` shows what was dropped, and what nearly was: all of it, or some at random."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import Any
 
 import pytest
 from bson import Int64, ObjectId
@@ -60,7 +57,7 @@ def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled):
 def test_ids_can_be_pasted_back_even_where_strings_look_alike(database, strings):
     own = [17, Int64(2**40), 2.5, ObjectId(), b"\0\1", None]
     also = ["17", str(own[3]), 'a "b"\n\u202e', "null"] if strings else []
-    ids: list[Any] = ["!first" if strings else 1, *own, *also]
+    ids = ["!first" if strings else 1, *own, *also]
     database.source.insert_many([{"_id": id_, "text": STEM} for id_ in ids])
     run_here(database)
     dropped = [row["_id"] for row in database["target.ledger"].find().sort("_id", 1)]

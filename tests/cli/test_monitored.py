@@ -1,7 +1,5 @@
 """`dedup run` as machines see it: its file of metrics."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest
@@ -31,7 +29,7 @@ def names(database, target="target"):
 
 def values(file):
     """Return the values of a file of metrics, of those by decision the sum."""
-    found: dict[str, float] = {}
+    found = {}
     for family in text_string_to_metric_families(file.read_text()):
         for sample in family.samples:
             found[sample.name] = found.get(sample.name, 0) + sample.value

@@ -1,14 +1,11 @@
 """A command that is printed or copied means in a shell what it says: nothing in it is expanded."""
 
-from __future__ import annotations
-
 import html
 import os
 import re
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -36,7 +33,7 @@ HOSTILE = [
     "!!",
     "\\",
 ]
-CLI: Any = typer.main.get_command(app)
+CLI = typer.main.get_command(app)
 
 
 def run_in_shell(line, folder, **environment):
@@ -123,8 +120,7 @@ def parsed(line):
     """Return the parameters that the command line itself makes of a printed command."""
     _, name, *words = shlex.split(line)
     one = CLI.get_command(None, name)
-    found: dict[str, Any] = one.make_context(name, words).params
-    return found
+    return one.make_context(name, words).params
 
 
 @given(IDS, st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1))

@@ -1,7 +1,5 @@
 """`dedup review`: what it refuses, and labels as files."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys
@@ -69,7 +67,7 @@ def test_labels_are_not_written_to_a_collection_that_forgets(decided):
 
 
 def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, capsys):
-    opened: list[str] = []
+    opened = []
     monkeypatch.setenv("DISPLAY", ":0")
 
     def look(address):

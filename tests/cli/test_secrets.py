@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import Any
 
 import psutil
 import pytest
@@ -26,11 +25,11 @@ NAMES = ("--db", "d", "--source", "source", "--target", "target", "--yes")
 def server(tmp_path_factory):
     """Return the URI, without a user, of a server that has one whose password is the secret."""
     folder = tmp_path_factory.mktemp("secret")
-    with embedded_server(folder, replica_set=False) as uri, MongoClient[Any](uri) as client:
+    with embedded_server(folder, replica_set=False) as uri, MongoClient(uri) as client:
         client.admin.command("createUser", "someone", pwd=SECRET, roles=["root"])
     options = ("--auth", "--setParameter", "enableTestCommands=1")
     with embedded_server(folder, replica_set=False, options=options) as uri:
-        with MongoClient[Any](named(uri)) as client:
+        with MongoClient(named(uri)) as client:
             client.d.source.insert_many(make_corpus(300, seed=1))
         yield uri
 
@@ -50,7 +49,7 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(server, tmp_path, tra
         "run", *names, "--report", str(report), uri=named(server), DEDUP_TRACEBACK=traceback
     )
     assert result.returncode == 0, result.stderr
-    with MongoClient[Any](named(server)) as client:
+    with MongoClient(named(server)) as client:
         parts = (target, f"{target}.ledger", f"{target}.runs", f"{target}.state")
         stored = [str(row) for part in parts[2:] for row in client.d[part].find()]
         assert client.d[target].count_documents({}) > 0
@@ -123,7 +122,7 @@ def test_an_unexpected_error_shows_no_password(server, traceback):
 def test_the_list_of_processes_shows_no_password(server, tmp_path):
     file = tmp_path / "uri"
     file.write_text(named(server))
-    with MongoClient[Any](named(server)) as client:
+    with MongoClient(named(server)) as client:
         slow = {"failCommands": ["find"], "blockConnection": True, "blockTimeMS": 500}
         client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
         process = subprocess.Popen(
@@ -134,7 +133,7 @@ def test_the_list_of_processes_shows_no_password(server, tmp_path):
             text=True,
         )
         try:
-            seen, deadline = set[str](), time.monotonic() + 3
+            seen, deadline = set(), time.monotonic() + 3
             while time.monotonic() < deadline and process.poll() is None:
                 with suppress(psutil.Error):  # it just ended
                     seen.update(psutil.Process(process.pid).cmdline())

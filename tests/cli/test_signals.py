@@ -1,7 +1,5 @@
 """A stop that Python drops, since it came within a finalizer, comes again."""
 
-from __future__ import annotations
-
 import ctypes
 import io
 import os
@@ -61,7 +59,7 @@ def test_the_second_signal_comes_again_as_well(capfd):
 
 
 def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
-    told: list[object] = []
+    told = []
     monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_type))
 
     class Broken:
@@ -101,7 +99,7 @@ def test_a_stop_that_nothing_else_tells_of_has_the_code_of_its_signal(monkeypatc
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(10)
 
-    codes = list[int]()
+    codes = []
     monkeypatch.setattr("os._exit", codes.append)
     monkeypatch.setattr("dedup_job.cli._run", struck)
     main()

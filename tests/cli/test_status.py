@@ -1,9 +1,6 @@
 """`dedup status`: how a target stands, in each state that it can be in."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 
@@ -20,7 +17,7 @@ def fill(database):
 
 def status(database):
     """Return what the command says as JSON; it also says it in words."""
-    found: dict[str, Any] = json.loads(command(database, "status", "--json"))
+    found = json.loads(command(database, "status", "--json"))
     assert found["sentence"] in " ".join(command(database, "status").split())
     return found
 

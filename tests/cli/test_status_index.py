@@ -1,9 +1,6 @@
 """The index file of a target in `dedup status` and `--rebuild-index`."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 
@@ -43,8 +40,7 @@ class Kept:
         """Return what `dedup status` says of the index."""
         given = {**self.environment, **environment}
         said = invoke("status", *self.arguments, *more, "--json", **given)
-        found: dict[str, Any] | None = json.loads(said.stdout)["index"]
-        return found
+        return json.loads(said.stdout)["index"]
 
     def refused(self, *more):
         """Return the error of a rebuild that is refused."""

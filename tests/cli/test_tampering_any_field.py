@@ -4,10 +4,7 @@ A field is removed, gets another type, another value, and a neighbour that no ru
 depth. No change may end in a traceback.
 """
 
-from __future__ import annotations
-
 import copy
-from typing import Any
 
 import pytest
 from bson import Int64
@@ -56,7 +53,7 @@ def made(replica_set):
 
 def changes_of(database):
     """Return collection, `_id`, path and how of all that can be done to a row of each kind."""
-    kinds: dict[tuple[Any, ...], tuple[str, Any]] = {}
+    kinds = {}
     for name in ("target", "target.ledger"):
         for row in database[name].find().sort("_id", -1):
             kind = (name, *sorted(row), *sorted(row.get("dedup") or ()), row.get("reason"))
@@ -104,10 +101,10 @@ def changed(row, path, how):
     """Return a row with the change."""
     row = copy.deepcopy(row)
     *outer, last = path.split(".")
-    place: Any = row
+    place = row
     for name in outer:
         place = place[int(name)] if isinstance(place, list) else place[name]
-    key: Any = int(last) if isinstance(place, list) else last
+    key = int(last) if isinstance(place, list) else last
     if how == "remove":
         del place[key]
     elif how == "add":

@@ -5,13 +5,10 @@ the database, all else is what was said. `[2]` is the exit code before an error.
 is written into the files by `WRITE_TRANSCRIPTS=1 pytest tests/cli/test_transcripts.py`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import ObjectId
@@ -28,7 +25,7 @@ TEXT = (
     "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
     "叶绿体是进行光合作用的细胞器。"
 )
-DOCUMENTS: list[dict[str, Any]] = [
+DOCUMENTS = [
     {"_id": 1, "text": f"1998年的考题：{TEXT}"},
     {"_id": 2, "text": f"1998年的考题：{TEXT}"},
     {"_id": 3, "text": f"（3分）1998年的考题：{TEXT[:-1]}"},

@@ -1,9 +1,6 @@
 """The index between runs: used where it is that of the target, else read from the target."""
 
-from __future__ import annotations
-
 import logging
-from typing import Any
 
 import pytest
 from bson import Int64
@@ -23,7 +20,7 @@ class Watched:
 
     def __init__(self, database, folder, monkeypatch):
         self.database, self.folder = database, folder
-        self.recalled: list[str | None] = []
+        self.recalled = []
         recall = SnapshotStore.load
 
         def watched(memory, kept):
@@ -42,7 +39,7 @@ class Watched:
 
     def run(self, **flags):
         """Run and return why the snapshot was not used, None if it was."""
-        own: dict[str, Any] = {"index__folder": str(self.folder)}
+        own = {"index__folder": str(self.folder)}
         run_here(self.database, **(own | flags))
         return self.recalled[-1]
 
@@ -104,7 +101,7 @@ def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_hea
 
 def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(watched, monkeypatch):
     """Each batch finds the segment too large; the next run has one file again."""
-    segments: list[int] = []
+    segments = []
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     replace = KeptIndex.replace_growing
 
@@ -152,7 +149,7 @@ def test_what_was_kept_after_a_snapshot_alone_is_read_from_the_target(
     watched, tmp_path, monkeypatch
 ):
     """Another run keeps its own elsewhere, as on another machine; or it is killed before."""
-    read: list[int] = []
+    read = []
     kept = Target.kept
 
     def counted(target, after=None):

@@ -1,10 +1,7 @@
 """What a page says of a target, read from a real server."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -139,7 +136,7 @@ def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database):
 
 
 def test_the_largest_groups_are_those_of_the_ledger(filled):
-    counted: dict[Any, int] = {}
+    counted = {}
     for row in filled["target.ledger"].find({"decision": "duplicate"}):
         counted[row["of"]] = counted.get(row["of"], 0) + 1
     groups = survey(filled).groups

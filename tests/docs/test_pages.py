@@ -1,11 +1,8 @@
 """The pages of the site: their links, figures, examples and words are those of the program."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from pymongo import MongoClient
@@ -182,7 +179,7 @@ API_EXAMPLES = re.findall(r"^```python\n(.*?)^```$", read(DOCS / "api.md"), re.M
 def school(replica_set, monkeypatch):
     """Make the collection that the examples read."""
     monkeypatch.setenv("DEDUP_URI", replica_set)
-    with MongoClient[dict[str, Any]](replica_set) as client:
+    with MongoClient(replica_set) as client:
         texts = ("水是生命之源。", "<p>水是生命之源。</p>", "火是文明之源。")
         client.school.questions.insert_many([{"_id": i, "text": t} for i, t in enumerate(texts)])
         yield client.school
@@ -190,7 +187,7 @@ def school(replica_set, monkeypatch):
 
 
 def test_the_examples_of_the_page_run_and_print_what_it_says(school, capsys):
-    names: dict[str, Any] = {}
+    names = {}
     for example in API_EXAMPLES:
         exec(compile(example, "docs/api.md", "exec"), names)
     printed = re.sub(" +$", "", capsys.readouterr().out, flags=re.M)

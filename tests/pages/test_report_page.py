@@ -1,7 +1,5 @@
 """The report as a page: nothing that it shows is more than text, and it loads nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -35,8 +33,8 @@ WHEN = datetime(2026, 1, 2, tzinfo=UTC)
 class _Elements(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
+        self.tags = []
+        self.attributes = []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
