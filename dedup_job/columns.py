@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, overload
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.documents import (
-    Candidates,
     Channel,
     Decision,
     Difference,
@@ -36,7 +35,7 @@ CHANNELS: tuple[str, ...] = _core.CHANNELS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Documents(Sequence[Document]):
+class Documents:
     """n source documents in `_id` order; as a sequence, each as a value.
 
     raw, keys: n byte strings, the documents and what stands for their ids, see Document; text_at:
@@ -87,18 +86,12 @@ class Documents(Sequence[Document]):
         )
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.text_at)
 
-    @overload
-    def __getitem__(self, row: int) -> Document: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[Document]: ...
-    def __getitem__(self, row: int | slice) -> Document | list[Document]:
-        """Return one document as a value, or some."""
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
+    def __iter__(self) -> Iterator[Document]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, row: int) -> Document:
         content: str | Refusal | None = self.refusals.get(row)
         if content is None:
             content = self.texts.text(int(np.searchsorted(self.rows, row)))
@@ -150,7 +143,6 @@ class Sketches:
     read: Any = None
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
-        """Return a subset of rows, without parsed texts."""
         return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 
@@ -183,7 +175,6 @@ class Fingerprints:
         return cls(rows, sketches)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.rows)
 
     @property
@@ -205,7 +196,6 @@ class Fingerprints:
         return np.ascontiguousarray(self.rows).view(np.uint8), keys, bits
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
-        """Return some of them."""
         return Fingerprints(self.rows[rows], self.sketches and self.sketches[rows])
 
 
@@ -243,7 +233,6 @@ class KeptPage:
     groups: Mapping[int, int] = field(default_factory=dict)
 
     def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
-        """Return some of them."""
         keys = [self.keys[row] for row in rows.tolist()]
         places = enumerate(rows.tolist()) if self.groups else ()
         groups = {i: self.groups[row] for i, row in places if row in self.groups}
@@ -296,8 +285,9 @@ _NO_NAMES = Names()
 DECISION = np.dtype([*_core.DECISION], align=True)
 """What is decided of a document. Values that a decision lacks are 0.
 
-outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates, cut: see
-Candidates. Of a duplicate the pair with the kept document, of a kept one with its nearest
+outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates: how many kept
+documents were found; cut: how many of them were left aside, because there were too many. Of a
+duplicate the pair with the kept document, of a kept one with its nearest
 candidate, see Pair: distance; similarity: NaN if texts are not compared; channels: bits for
 CHANNELS; apart: a code for the names; richer: bits for the names; left_out: a percentage;
 probability: NaN if the model does not say; place: code of the other collection that the document
@@ -307,12 +297,13 @@ of another collection; superseded: by a later, better copy.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decisions(Sequence[Decision]):
+class Decisions:
     """Decisions on n documents; as a sequence, each as a value, by a field's name its column.
 
     rows: DECISION (n,); of: n byte strings, keys of the other documents of pairs, empty where
-    there is no pair. By row, where there are some: differences, missing; refusals: of all without
-    a text. superseded: kept documents that the batch has better copies of, if any.
+    there is no pair. By row, where there are some: differences; missing: keys of candidates that
+    someone removed from the target; refusals: of all without a text. superseded: kept documents
+    that the batch has better copies of, if any.
     """
 
     rows: NDArray[Any]
@@ -333,32 +324,24 @@ class Decisions(Sequence[Decision]):
         return cls(rows, no_strings(len(rows)), names)
 
     def __len__(self) -> int:
-        """Return the number of decisions."""
         return len(self.rows)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return map(self.__getitem__, range(len(self)))
 
     @overload
     def __getitem__(self, row: int) -> Decision: ...
     @overload
-    def __getitem__(self, row: slice) -> list[Decision]: ...
-    @overload
     def __getitem__(self, row: str) -> NDArray[Any]: ...
-    def __getitem__(self, row: int | slice | str) -> Decision | list[Decision] | NDArray[Any]:
-        """Return one decision as a value, or some, or a column."""
+    def __getitem__(self, row: int | str) -> Decision | NDArray[Any]:
         if isinstance(row, str):
             return self.rows[row]
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(len(self)))]
-        row = range(len(self))[row]
         own = self.rows[row]
         outcome, short = int(own["outcome"]), bool(own["short"])
-        missing = self.missing.get(row, ())
-        candidates = Candidates(int(own["candidates"]), int(own["cut"]), missing)
-        if outcome == KEPT:
-            return Kept(int(own["fingerprint"]), short, self._pair(row), candidates)
         pair = self._pair(row)
-        if pair is None:
-            return self.refusals[row]
-        return Duplicate(REASONS[outcome - 1], short, pair, candidates)
+        if outcome == KEPT:
+            return Kept(int(own["fingerprint"]), short, pair)
+        return self.refusals[row] if pair is None else Duplicate(REASONS[outcome - 1], short, pair)
 
     def _pair(self, row: int) -> Pair | None:
         if not (of := self.of.at(row)):
@@ -386,8 +369,7 @@ class Decisions(Sequence[Decision]):
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which documents are kept, bool (n,)."""
-        kept: NDArray[np.bool_] = np.equal(self["outcome"], KEPT)
-        return kept
+        return np.asarray(self["outcome"] == KEPT)
 
     @property
     def refused(self) -> NDArray[np.bool_]:
@@ -396,8 +378,7 @@ class Decisions(Sequence[Decision]):
 
     def are(self, reason: Reason) -> NDArray[np.bool_]:
         """Tell which documents are not kept for a reason, bool (n,)."""
-        found: NDArray[np.bool_] = np.equal(self["outcome"], CODES[reason])
-        return found
+        return np.asarray(self["outcome"] == CODES[reason])
 
     def among(self, documents: Documents) -> Decisions:
         """Return the decisions on all documents, given those on their texts."""

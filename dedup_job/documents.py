@@ -83,25 +83,12 @@ class Pair(NamedTuple):
         return self.similarity if self.probability is None else self.probability
 
 
-class Candidates(NamedTuple):
-    """The kept documents that were found for a text.
-
-    found: how many; cut: how many were left aside, because there were too many; missing: keys of
-    those that someone removed from the target.
-    """
-
-    found: int = 0
-    cut: int = 0
-    missing: tuple[bytes, ...] = ()
-
-
 class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
     """The document is new and goes to the target; nearest: it and the nearest candidate, if any."""
 
     fingerprint: int
     short: bool
     nearest: Pair | None = None
-    candidates: Candidates = Candidates()
 
 
 class Duplicate(NamedTuple):
@@ -110,7 +97,6 @@ class Duplicate(NamedTuple):
     reason: Reason
     short: bool
     pair: Pair
-    candidates: Candidates = Candidates()
 
 
 @dataclass(frozen=True, slots=True)

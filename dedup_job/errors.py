@@ -13,9 +13,8 @@ DedupError (1)
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from dedup_job.messages import Message, counted, joined
 
@@ -23,17 +22,13 @@ from dedup_job.messages import Message, counted, joined
 class DedupError(Exception):
     """Base of all errors that the user sees as a sentence, without a traceback."""
 
-    exit_code: ClassVar[int] = 1
+    code = 1
+    """Exit code of the process."""
 
     def __init__(self, said: str = "", /, **values: object) -> None:
         """Take a sentence for the catalogue with the values of its fields, or a finished one."""
         is_whole = isinstance(said, Message) and not values
         super().__init__(said if is_whole else Message(said, **values))
-
-    @property
-    def code(self) -> int:
-        """Exit code of the process."""
-        return self.exit_code
 
     @property
     def message(self) -> Message:
@@ -49,7 +44,7 @@ class DedupError(Exception):
 class UsageError(DedupError):
     """What was asked for cannot be done as asked."""
 
-    exit_code = 2
+    code = 2
 
 
 class ConfigurationError(UsageError):
@@ -65,13 +60,13 @@ class ConfigurationError(UsageError):
 class DatabaseUnreachable(DedupError):
     """The server does not answer; the same command may work later."""
 
-    exit_code = 5
+    code = 5
 
 
 class StateMismatch(DedupError):
     """The target holds the result of other settings, another source or another tool."""
 
-    exit_code = 6
+    code = 6
 
 
 class LeaseLost(StateMismatch):
@@ -106,7 +101,7 @@ class RunAborted(StateMismatch):
 class LeaseHeld(DedupError):
     """Another run holds the lease of this target."""
 
-    exit_code = 11
+    code = 11
 
 
 class Interrupted(DedupError):
@@ -114,9 +109,4 @@ class Interrupted(DedupError):
 
     def __init__(self, message: str, signum: int) -> None:
         super().__init__(message)
-        self.signum = signal.Signals(signum)
-
-    @property
-    def code(self) -> int:
-        """128 + signal number, as shells report it."""
-        return 128 + int(self.signum)
+        self.code = 128 + signum  # as shells report it

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ByteSize, Field, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision import AbortSettings, DecisionSettings, Models
+from dedup_job.decision.settings import AbortSettings, DecisionSettings, Models
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
@@ -113,11 +113,6 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
         """Tell whether somebody chose these settings; else a target's last run has its own."""
         return self._chosen
 
-    def reading(self, field: str | None) -> Settings:
-        """Return the same settings for a run that reads this field, if one is given."""
-        source = self.source.model_copy(update={"field": field} if field else {})
-        return self.model_copy(update={"source": source})
-
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
@@ -158,11 +153,6 @@ class Origin(StrEnum):
     FLAG = Message("flag")
     CALL = Message("call")  # of the Python API, in place of flags
 
-    @property
-    def word(self) -> Message:
-        """It as a word."""
-        return Message(str(self))
-
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -192,7 +182,7 @@ def load(
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]
     for origin, values in ((Origin.ENVIRONMENT, variables), (strongest, flags)):
-        check_passwords(values, origin.word)
+        check_passwords(values, Message(str(origin)))
         for name, value in values.items():
             section, _, key = name.partition(".")
             layers.append((origin, {section: {key: value} if key else value}))
@@ -303,7 +293,7 @@ def preset_files() -> dict[str, Path]:
 
 def _from_environment() -> tuple[dict[str, Any], list[str]]:
     found: dict[str, Any] = {}
-    problems, here = list[str](), Origin.ENVIRONMENT.word
+    problems, here = list[str](), Message(str(Origin.ENVIRONMENT))
     for variable, value in sorted(os.environ.items()):
         if not variable.upper().startswith(_PREFIX) or variable in _OTHER_VARIABLES:
             continue
@@ -352,7 +342,7 @@ def _problem(error: ErrorDetails, origins: Mapping[str, Origin], file: Path | No
     origin = origins.get(".".join(map(str, error["loc"][:2])), Origin.FILE)
     if origin is Origin.FLAG:
         return _of_value(f"--{location.rpartition('.')[2].replace('_', '-')}", error)
-    where = f"{file}" if origin is Origin.FILE and file else origin.word
+    where = f"{file}" if origin is Origin.FILE and file else Message(str(origin))
     return placed(where, _of_value(location, error))
 
 

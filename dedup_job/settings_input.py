@@ -50,7 +50,9 @@ def what_is_wrong(error: ErrorDetails) -> str:
     if isinstance(own := values.get("error"), ValueError):
         return said_by(own)
     if one_of := values.get("expected"):
-        values["expected"] = _choice(one_of)
+        former, or_, last = one_of.rpartition(" or ")
+        said = Message("{names} or {last}", names=former, last=last)
+        values["expected"] = said if or_ else one_of
     return Message(template_of(error["type"], values), **values)
 
 
@@ -66,11 +68,6 @@ def template_of(kind: str, values: Mapping[str, Any]) -> str:
 
 def _figure(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _choice(names: str) -> str:
-    former, or_, last = names.rpartition(" or ")
-    return Message("{names} or {last}", names=former, last=last) if or_ else names
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dedup_job.columns import CHANNELS, CODES, NEAR, Batch, Decisions, KeptPage, Names
-from dedup_job.decision import DecisionSettings, GreedyDeduplicator, by_key
+from dedup_job.decision.greedy import GreedyDeduplicator, by_key
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Decision, Duplicate, Kept, Pair
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.native.bytes_column import BytesColumn, strings_of
@@ -22,8 +23,12 @@ BY_SIMILARITY = {"decision__judge": "similarity"}
 PLAIN = {"index__candidate_generators": ["simhash"], "decision__judge": "none"}
 
 
-def decisions_of(values: Sequence[Decision]) -> Decisions:
-    """Return decisions in columns."""
+Tried = tuple[int, int, tuple[bytes, ...]]
+"""Candidates of a text: how many were found, were left aside; keys of those that are gone."""
+
+
+def decisions_of(values: Sequence[Decision], tried: Sequence[Tried] = ()) -> Decisions:
+    """Return decisions in columns; tried: of each text."""
     pairs = {row: pair for row, v in enumerate(values) if (pair := _pair_of(v)) is not None}
     kinds = sorted({"", *(pair.kind for pair in pairs.values())})
     richer = sorted({name for pair in pairs.values() for name in pair.richer})
@@ -37,8 +42,8 @@ def decisions_of(values: Sequence[Decision]) -> Decisions:
     for row, value in enumerate(values):
         if not isinstance(value, Kept):
             made["outcome"][row] = CODES[value.reason]
-        if isinstance(value, Kept) or made["outcome"][row] == NEAR:
-            made["candidates"][row], made["cut"][row], missing = value.candidates
+        if tried and (isinstance(value, Kept) or made["outcome"][row] == NEAR):
+            made["candidates"][row], made["cut"][row], missing = tried[row]
             if missing:
                 made.missing[row] = missing
     for row, pair in pairs.items():

@@ -1,13 +1,10 @@
 """The judge that ships, as the tests of what is around it use it."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 
-from dedup_job.decision import DecisionSettings
-from dedup_job.decision.settings import CONFIDENCE
+from dedup_job.decision.settings import CONFIDENCE, DecisionSettings
 from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.judgment import APART, JOINED, Judge
 

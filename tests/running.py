@@ -29,7 +29,7 @@ from typer.testing import CliRunner, Result
 from dedup_job import commands
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.decision import models
+from dedup_job.decision import settings as decision_settings
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from dedup_job.job.preparing import Writers
@@ -48,9 +48,9 @@ def share_dictionary_and_judge() -> None:
 
     Each command reads and checks them else: most of the processor time of a small run.
     """
-    load: Any = models.load_lexicon
+    load: Any = decision_settings.load_lexicon
     held: dict[Path, Any] = {}
-    make: Any = models.Judge
+    make: Any = decision_settings.Judge
     shared = functools.lru_cache(8)(make)
 
     def load_once(notify: Callable[[str], None], **how: bool) -> Any:
@@ -62,7 +62,7 @@ def share_dictionary_and_judge() -> None:
     def judge(lexicon: Any, confidence: float, model: Path | None, *more: Any) -> Any:
         return (make if model else shared)(lexicon, confidence, model, *more)
 
-    models.load_lexicon, models.Judge = load_once, judge
+    decision_settings.load_lexicon, decision_settings.Judge = load_once, judge
 
 
 share_dictionary_and_judge()

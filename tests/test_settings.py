@@ -82,7 +82,7 @@ def test_what_pydantic_finds_wrong_can_be_said_in_another_language():
     assert isinstance(problem, Message)
     (why,) = (value for value in problem.values.values() if value != "--max-rate")
     assert isinstance(why, Message)
-    assert why.values["why"].template == "input should be greater than {gt}"  # type: ignore[attr-defined]
+    assert why.values["why"].template == "input should be greater than {gt}"
 
 
 def test_a_file_without_end_is_refused_and_a_pipe_is_read():

@@ -142,7 +142,6 @@ _LOOK: dict[str, Any] = {
 app = typer.Typer(
     name="dedup",
     cls=LazyCommands,
-    help="Remove duplicate and near-duplicate documents from MongoDB collections.",
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database or cluster unreachable, try again · 6 state does not match or lease "
     "lost · 11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",

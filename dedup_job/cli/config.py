@@ -22,8 +22,9 @@ from dedup_job.report.output import Output, new_table
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded
 
-_HELP = "Show, check or write settings."
-app = typer.Typer(cls=Group, help=_HELP, no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    cls=Group, help="Show, check or write settings.", no_args_is_help=True, rich_markup_mode=None
+)
 _MIN_MEANING = 32  # columns in which a sentence is still read
 
 

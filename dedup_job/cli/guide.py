@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,22 +27,6 @@ _UNCHANGED = Message("nothing was written")
 _FIELDS = 3  # of a collection, in the table
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A run. field: None where the options name one; typed: options of the command line."""
-
-    source: str
-    target: str
-    field: str | None
-    typed: Sequence[str]
-
-    def command(self, *more: str) -> str:
-        """Return the command, with more options."""
-        names = ("--source", self.source, "--target", self.target)
-        field = ("--field", self.field) if self.field else ()
-        return command_line("run", *names, *field, *self.typed, *more)
-
-
 def propose(
     settings: Settings,
     names: tuple[str | None, str | None],
@@ -51,10 +34,11 @@ def propose(
     look: Sequence[str],
     *,
     asks: bool,
-) -> Proposal:
-    """Return a dry run that a person agreed to; UsageError holds the command if nobody is asked.
+) -> tuple[str, str, str | None, str]:
+    """Return a run that a person agreed to try; UsageError holds the command if nobody is asked.
 
-    names: source and target, None where they are missing; look: the options of a dry run.
+    Source, target, and the field if the options name none; then the command that writes. names:
+    source and target, None where they are missing; look: the options of a dry run.
     """
     out, (source, target), field = Output(sys.stderr), names, None
     asks = asks and is_interactive()
@@ -65,15 +49,17 @@ def propose(
         one = found.largest[_number(len(found.largest)) - 1 if asks else 0]
         source = one.name
         field = one.fields[0].name if one.fields and "--field" not in typed else None
-    proposal = Proposal(source, target or f"{source}_unique", field, typed)
-    command = proposal.command(*look)
+    target = target or f"{source}_unique"
+    own = ("--field", field) if field else ()
+    words = ("run", "--source", source, "--target", target, *own, *typed)
+    command = command_line(*words, *look)
     if not asks:
         missing = "--target" if names[0] else "--source"
         example = Message("{option} is missing; for example:", option=missing)
         raise UsageError(joined([example, f"  {command}"], "\n"))
     out.say(f"\n  {command}\n")
     confirm(Message("Run this command?"), _UNCHANGED, default=True)
-    return proposal
+    return source, target, field, command_line(*words)
 
 
 def _overview(settings: Settings, progress: Progress) -> Overview:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from dedup_job.commands.inspect import Inspected, Item, Near
-    from dedup_job.decision.pair import PairView
+    from dedup_job.decision.greedy import PairView
     from dedup_job.runs.decided import DecidedDocument
     from dedup_job.settings import Settings
 

@@ -53,24 +53,6 @@ class ListFormat(StrEnum):
     IDS = "ids"
 
 
-Of = Annotated[
-    str | None,
-    typer.Option("--of", metavar="ID", help="Only pairs with this kept document, by its _id."),
-]
-Class = Annotated[
-    str | None,
-    typer.Option(
-        "--class",
-        metavar="CLASS",
-        help="Only pairs with a difference of this kind; for `refused`: pairs that this keeps "
-        "apart, a guard or unlikely.",
-    ),
-]
-Run = Annotated[
-    int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
-]
-
-
 @with_options(*OF_A_TARGET)
 def list_(
     what: Annotated[
@@ -85,9 +67,22 @@ def list_(
         ),
     ],
     target: Target,
-    of: Of = None,
-    kind: Class = None,
-    run: Run = None,
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="ID", help="Only pairs with this kept document, by its _id."),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="CLASS",
+            help="Only pairs with a difference of this kind; for `refused`: pairs that this keeps "
+            "apart, a guard or unlikely.",
+        ),
+    ] = None,
+    run: Annotated[
+        int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
+    ] = None,
     form: Annotated[
         ListFormat,
         typer.Option(

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,14 +26,13 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.pairs import label
-from dedup_job.report.progress import End, MetricsFile, above, shown_progress, told
+from dedup_job.report.progress import MetricsFile, above, shown_progress, told
 from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.commands.demo import Row
-    from dedup_job.commands.dry_run import SurveyCollector
-    from dedup_job.commands.run import Spread
+    from dedup_job.commands.run import Spread, SurveyCollector
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
@@ -124,12 +124,16 @@ def run(
         typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
         look, names = ("--dry-run", "--html", str(html)), (source, target)
         with StopSignals():
-            proposed = propose(options.load(), names, typed, look, asks=not yes)
-        source, target, dry_run = proposed.source, proposed.target, True
+            source, target, field, proposed = propose(
+                options.load(), names, typed, look, asks=not yes
+            )
+        dry_run = True
+        if field:
+            options = replace(options, values={**options.values, "field": field})
     with _monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
             raise UsageError("--source and --target are needed.")
-        settings = options.load().reading(proposed.field if proposed else None)
+        settings = options.load()
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_new(option, file, overwrite=overwrite, again=True)
@@ -137,7 +141,7 @@ def run(
         if not name.startswith("."):
             metrics.named(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
-        collector = commands.dry_run.SurveyCollector() if dry_run and html else None
+        collector = commands.run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
         spread = None if cluster is None else _on_cluster(cluster)
         told_of = partial(_goes_on, metrics, report)
@@ -149,7 +153,7 @@ def run(
         if html is not None:
             pages.append(partial(_write_page, html, settings, metrics, collector))
         if proposed is not None:
-            how = joined([Message("to write the unique documents:"), proposed.command()], "\n  ")
+            how = joined([Message("to write the unique documents:"), proposed], "\n  ")
             pages.append(lambda _: console().say(how))
         tell(metrics.report, report, stop, profile=profile, pages=pages)
 
@@ -168,11 +172,11 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
             code = e.exit_code
         raise
     finally:
-        metrics.ended(End(code, time.monotonic() - since, metrics.report))
+        metrics.ended(code, time.monotonic() - since, metrics.report)
 
 
 def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
-    metrics.ended(End(_code(outcome), outcome.seconds, outcome))
+    metrics.ended(_code(outcome), outcome.seconds, outcome)
     if is_quiet:
         told(Message("nothing arrived since run {run}", run=outcome.number))
         return

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dedup_job.commands import demo as demo
-    from dedup_job.commands import dry_run as dry_run
     from dedup_job.commands import in_memory as in_memory
     from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn

@@ -12,11 +12,11 @@ import numpy as np
 from bson import json_util
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Documents, Fingerprints
-from dedup_job.commands.dry_run import decided_document
+from dedup_job.columns import Fingerprints
 from dedup_job.commands.opened import Opened, decided_records, opened, refusal
-from dedup_job.decision import GreedyDeduplicator, Models
-from dedup_job.decision.pair import PairRecheck, PairView
+from dedup_job.commands.run import decided_document
+from dedup_job.decision.greedy import PairRecheck, PairView
+from dedup_job.decision.settings import Models
 from dedup_job.documents import Difference, Document, Quarantined, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
@@ -274,15 +274,9 @@ class _Inspector:
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:
         content = content_of(item.text or "", self._settings.source.max_chars)
-        documents = Documents.of([Document(None, _KEY, b"", content)])
-        on = self._on
-        engine = GreedyDeduplicator(
-            index, self._settings.decision, on.target.texts_of, on.models.judge
-        )
-        prints = self._fingerprinter.fingerprint(documents.texts)
-        decisions = engine.decide(Batch(documents, prints))
-        (decision,) = decisions
-        return replace(item, decided=decided_document(documents[0], decision))
+        decision = self._pairs.decision(content, index, self._on.target.texts_of)
+        document = Document(None, _KEY, b"", content)
+        return replace(item, decided=decided_document(document, decision))
 
 
 def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:

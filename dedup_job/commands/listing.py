@@ -112,11 +112,8 @@ def _kept_key(on: Opened, written: str) -> bytes:
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200
 _SEED = 0  # of the samples
 _NO_TEXT = {
-    Reason.EMPTY: What.SKIPPED,
-    Reason.MISSING: What.SKIPPED,
-    Reason.NOT_TEXT: What.SKIPPED,
-    Reason.TOO_LARGE: What.QUARANTINED,
-    Reason.UNDECODABLE: What.QUARANTINED,
+    What.SKIPPED: (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
+    What.QUARANTINED: (Reason.TOO_LARGE, Reason.UNDECODABLE),
 }
 _SAID_BY_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # no collection does
 
@@ -143,8 +140,9 @@ def survey_target(
         refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
         found = PairReader(on.target).read([*near.pairs, *refused.pairs])
         others = sampler(What.EXACT).sample(OTHERS, _SEED)
-        for reason, what in _NO_TEXT.items():
-            others += sampler(what, reason=reason).first(OTHERS)
+        for what, reasons in _NO_TEXT.items():
+            for reason in reasons:
+                others += sampler(what, reason=reason).first(OTHERS)
         progress.stage(Message("looking for the largest groups"))
         groups = [
             Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))

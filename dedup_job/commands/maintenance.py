@@ -16,7 +16,7 @@ from dedup_job.commands.opened import Opened, connected, decided_records, opened
 from dedup_job.commands.review import NAMED, problem_list
 from dedup_job.commands.run import versions
 from dedup_job.commands.snapshots import index_files
-from dedup_job.decision import PairRecheck
+from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.index import KeptIndex

@@ -1,36 +1,50 @@
-"""A run: its parts wired together, after everything that can be checked before it."""
+"""A run: its parts wired together, after all checks; a dry run's target, and what it shows."""
 
 from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import cache
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache, partial
 from importlib import metadata
+from operator import itemgetter
 
+import numpy as np
+import xxhash
+
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.cores import index_memory, preparing_threads
-from dedup_job.commands.dry_run import DryTarget, SurveyCollector
 from dedup_job.commands.opened import connected, form_of, preparation
 from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
-from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
+from dedup_job.decision.abort import AbortConditions
+from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
+from dedup_job.decision.settings import Models
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
-from dedup_job.job import pipeline
+from dedup_job.job import pipeline, protocols
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.commits import writers_for
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.database_settings import OnChange, OnDelete
+from dedup_job.mongo.id_keys import are_own, place_of, shown
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.run import QUIET, About, Progress, Run, Scope
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument, What
+from dedup_job.runs.run import QUIET, About, Checkpoint, Progress, Run, Scope
+from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, Drawn, Survey
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -198,3 +212,169 @@ def versions(client: Client | None = None) -> dict[str, str]:
     """Return the versions of what has a part in a decision: in this process, and the server's."""
     own = package_versions() | {"rules": str(RULES), "python": platform.python_version()}
     return own | ({"server": client.server_info()["version"]} if client else {})
+
+
+class DryTarget(TargetReader, protocols.Target):
+    """Reads the target; what would be there is read from the source."""
+
+    collector: SurveyCollector | None = None
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Check the target; keep nobody away."""
+        self.check()
+        yield
+
+    def begin(
+        self, scope: Scope, record: Callable[[Checkpoint], Run]
+    ) -> tuple[Checkpoint, Sequence[Run]]:
+        """Begin at nothing."""
+        return super().begin(scope, record)[0], self.run_lines()
+
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
+        """Return texts as the target has them; of what would be there the source's, cleaned."""
+        texts = super().texts_of(keys)
+        missing = np.setdiff1d(np.flatnonzero(are_own(keys)), texts.numbers)
+        if not len(missing):
+            return texts
+        row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
+        found = self.cleaned(self.origin.documents([*row_of]))
+        return texts.joined(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
+
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return ranks of kept documents; of what would be there from the source."""
+        ranks, asked = super().ranks_of(keys), keys.list()
+        missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
+        ranking = self.form.ranking
+        if ranking is None or not missing:
+            return ranks
+        found = self.origin.documents(missing)
+        texts = self.texts([*found])
+        documents = Documents.of(found[key].with_content(text) for key, text in texts.items())
+        more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
+        return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
+
+    def write(self, batch: Batch, decisions: Decisions, *_: object) -> None:
+        """Write nothing; let a collector see the decisions."""
+        if self.collector is not None:
+            self.collector.see(batch, decisions)
+
+    def finish(self, report: Run, *_: object, **__: object) -> None:
+        """Write nothing; let a collector end its work while texts can be read."""
+        if self.collector is not None:
+            self.collector.finish(report, self.texts)
+
+
+_MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end
+_OTHER = "other"  # documents without a near one
+_GONE = Skipped(Reason.MISSING)  # for the text of a document that is no longer at hand
+
+
+class SurveyCollector:
+    """Watches the decisions of a dry run; afterwards `survey` has what a page says."""
+
+    def __init__(self) -> None:
+        self._bins = {what: [0] * BINS for what in (What.NEAR, What.REFUSED)}
+        self._held = defaultdict[tuple[str, str], list[tuple[float, DecidedDocument]]](list)
+        self.survey: Survey | None = None
+
+    def see(self, batch: Batch, decisions: Decisions) -> None:
+        """Take the decisions on a batch."""
+        for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
+            self._take(batch.documents[row], decisions[row])
+        if decisions.superseded is not None:
+            _, keys, dropped = decisions.superseded
+            for key, decision in zip(keys.list(), dropped, strict=True):
+                self._take(Document(None, key, b"", _GONE), decision)
+
+    def _take(self, document: Document, decision: Decision) -> None:
+        at_random = xxhash.xxh3_64_intdigest(document.key)
+        decided = partial(decided_document, document, decision)
+        if isinstance(decision, Kept):
+            if decision.nearest is not None:
+                self._draw(What.REFUSED, decision.nearest, at_random, decided)
+        elif isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
+            self._draw(What.NEAR, decision.pair, at_random, decided)
+        else:
+            self._hold((_OTHER, decision.reason), OTHERS, at_random, decided)
+
+    def _draw(
+        self, what: What, pair: Pair, at_random: float, decided: Callable[[], DecidedDocument]
+    ) -> None:
+        if pair.measure is not None and (not pair.kind or pair.kind in BY_THRESHOLD):
+            self._bins[what][min(int(pair.measure * BINS), BINS - 1)] += 1
+            narrow = pair.measure if what is What.NEAR else -pair.measure
+            self._hold((what, "extreme"), EXTREME, narrow, decided)
+        self._hold((what, "random"), RANDOM, at_random, decided)
+
+    def _hold(
+        self,
+        part: tuple[str, str],
+        most: int,
+        rank: float,
+        decided: Callable[[], DecidedDocument],
+    ) -> None:
+        """Hold a document if it is one of so many of the lowest rank; it is made only then."""
+        held = self._held[part]
+        if len(held) < most or rank < held[-1][0]:
+            insort(held, (rank, decided()), key=itemgetter(0))
+            del held[most:]
+
+    def _drawn(self, what: What) -> Drawn:
+        parts = ([one for _, one in self._held[what, part]] for part in ("extreme", "random"))
+        return Drawn(self._bins[what], *parts)
+
+    def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
+        """Make the survey; texts: looks up the texts of kept documents."""
+        near, refused = map(self._drawn, (What.NEAR, What.REFUSED))
+        others = [one for (p, _), held in self._held.items() if p == _OTHER for _, one in held]
+        pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
+        named = {one.pair.of for one in pairs.values()}
+        named |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
+        held = texts(sorted(named - {b""}))
+        found = {
+            key: replace(one, other=held.get(one.pair.of), text=one.text or held.get(key))
+            for key, one in pairs.items()
+        }
+        counts, about = report.counts, report.about
+        decision = about.settings.get("decision", {})
+        judged = decision.get("judge") == "differences"
+        self.survey = Survey(
+            target=about.target,
+            source=about.source,
+            made=datetime.now(UTC),
+            version=metadata.version("dedup-job"),
+            counts=counts,
+            threshold=decision.get("confidence" if judged else "similarity"),
+            judged=judged,
+            dry_run=True,
+            near=near.changed(found),
+            refused=refused.changed(found),
+            others=[found[one.key] for one in others],
+            runs=[report],
+            settings=about.settings,
+            versions=about.versions,
+        )
+
+
+def decided_document(document: Document, decision: Decision) -> DecidedDocument:
+    """Return a document with its decision."""
+    if isinstance(decision, Kept):
+        pair = decision.nearest or NO_PAIR
+        name, reason = KEPT, pair.kind
+    elif isinstance(decision, Duplicate):
+        name, reason, pair = DUPLICATE, str(decision.reason), decision.pair
+    else:
+        name, reason, pair = type(decision).__name__.lower(), str(decision.reason), NO_PAIR
+    content = document.content
+    return DecidedDocument(
+        document.key,
+        name,
+        reason,
+        pair,
+        id=shown(document.key),
+        of=shown(pair.of) if pair.of else "",
+        against=place_of(pair.of) if pair.of else "",
+        text=content if isinstance(content, str) and len(content) <= _MAX_TEXT else None,
+        detail=getattr(decision, "detail", ""),
+    )

@@ -25,7 +25,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import digests_of, strings_of
-from dedup_job.native.snapshot import NoSnapshotError, SnapshotError, facts_of
+from dedup_job.native.snapshot import NoSnapshotError, Snapshot, SnapshotError
 from dedup_job.runs.status import IndexFiles
 
 log = logging.getLogger("dedup")
@@ -67,9 +67,9 @@ class SnapshotStore:
         if version is None:
             return None
         try:
-            for _, facts in _headers(self._folder, version.id):
-                found.append(facts)
-                if facts["generation"] == version.generation:
+            for _, saved in _saved(self._folder, version.id, facts_only=True):
+                found.append(saved.facts)
+                if saved.facts["generation"] == version.generation:
                     break
             else:
                 return None
@@ -121,26 +121,23 @@ class SnapshotStore:
 
     def _read(self, kept: KeptIndex, version: Version) -> list[Mapping[str, Any]]:
         """Return the facts of the files; one that is damaged ends them, unless it is the first."""
-        found: list[Mapping[str, Any]] = []
-        while not found or found[-1]["generation"] != version.generation:
-            file = self.file_of(version, len(found))
-            try:
-                saved = snapshot.read(file)
-            except SnapshotError as e:
-                if not found:
-                    raise
-                if not isinstance(e, NoSnapshotError):
-                    said = Message(
-                        "a part of the index, {file}: {why}; what it held is read from the target",
-                        file=file,
-                        why=said_by(e),
-                    )
-                    log.warning(said)
-                break
-            if found and saved.facts["after"] != found[-1]["generation"]:
-                break  # of former times
-            kept.load(saved)
-            found.append(saved.facts)
+        found = list[Mapping[str, Any]]()
+        try:
+            for _, saved in _saved(self._folder, version.id):
+                kept.load(saved)
+                found.append(saved.facts)
+                if saved.facts["generation"] == version.generation:
+                    break
+        except SnapshotError as e:
+            if not found:
+                raise
+            if not isinstance(e, NoSnapshotError):
+                said = Message(
+                    "a part of the index, {file}: {why}; what it held is read from the target",
+                    file=self.file_of(version, len(found)),
+                    why=said_by(e),
+                )
+                log.warning(said)
         return found
 
     def save(self, kept: KeptIndex) -> None:
@@ -326,25 +323,28 @@ def _file(folder: Path, target: str, number: int) -> Path:
     return folder / f"{target}{f'.{number}' if number else ''}.index"
 
 
-def _headers(folder: Path, target: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the files of a target with their facts, not checked; SnapshotError ends them."""
+def _saved(
+    folder: Path, target: str, *, facts_only: bool = False
+) -> Iterator[tuple[Path, Snapshot]]:
+    """Yield the files of a target in their order; SnapshotError ends them."""
     before = None
     for number in itertools.count():
         file = _file(folder, target, number)
-        facts = facts_of(file)
-        if number and facts["after"] != before:
+        saved = snapshot.read(file, facts_only=facts_only)
+        if number and saved.facts["after"] != before:
             return  # of former times
-        yield file, facts
-        before = facts["generation"]
+        yield file, saved
+        before = saved.facts["generation"]
 
 
 def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
     """Return a target's index files, by their headers and its state document; None without any."""
     found, size, why_not = list[Any](), 0, ""
     try:
-        for file, facts in _headers(folder or user_state_path("dedup"), state["id"]):
+        saved_in = folder or user_state_path("dedup")
+        for file, saved in _saved(saved_in, state["id"], facts_only=True):
             size += file.stat().st_size
-            found.append(facts)
+            found.append(saved.facts)
     except NoSnapshotError:
         if not found:
             return None

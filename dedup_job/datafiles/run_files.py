@@ -11,6 +11,7 @@ from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import IO, Any, BinaryIO
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.datafiles.formats import (
     CSV,
+    Content,
     DelimitedReader,
     JsonLinesReader,
     Lines,
@@ -28,6 +30,7 @@ from dedup_job.datafiles.formats import (
 )
 from dedup_job.documents import (
     Decision,
+    Document,
     Duplicate,
     Quarantined,
     Reason,
@@ -38,7 +41,7 @@ from dedup_job.documents import (
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular, writing_whole
 from dedup_job.job.protocols import Source, Target
-from dedup_job.native.bytes_column import BytesColumn, elements_of, no_strings
+from dedup_job.native.bytes_column import BytesColumn, elements_of
 from dedup_job.native.texts import TextColumn, has_breaks, pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts
@@ -98,24 +101,16 @@ class FileSource(Source):
 
 
 def _documents(page: Rows, most: int) -> Documents:
-    contents, longest = [*page.contents()], longest_before(most)
-    for row, content in enumerate(contents):
-        if isinstance(content, str) and len(content) > longest:
-            contents[row] = too_long_before(len(content), most)
-    texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
-    n, packed = len(contents), pack([*texts.values()])
-    return Documents(
-        raw=no_strings(n),
-        keys=elements_of(np.array(page.numbers, dtype=_KEY)),
-        text_at=np.zeros(n, dtype=np.int64),
-        as_read=np.ones(n, dtype=np.bool_),
-        rows=np.array([*texts], dtype=np.int64),
-        texts=packed,
-        cut=np.zeros(len(texts), dtype=np.int64),
-        refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
-        id_of=number_of,
-        marked=packed if has_breaks(packed) else None,
-    )
+    def content(text: Content) -> Content:
+        if isinstance(text, str) and len(text) > longest_before(most):
+            return too_long_before(len(text), most)
+        return text
+
+    contents = map(content, page.contents())
+    keys = elements_of(np.array(page.numbers, dtype=_KEY)).list()
+    rows = (Document(None, key, b"", one) for key, one in zip(keys, contents, strict=True))
+    documents = Documents.of(rows, number_of)
+    return replace(documents, marked=documents.texts if has_breaks(documents.texts) else None)
 
 
 _IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first

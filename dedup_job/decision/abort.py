@@ -42,17 +42,12 @@ class AbortConditions:
         settings: AbortSettings,
         usual: float = 0.0,
         warn: Callable[[str], None] = lambda _: None,
-        *,
-        window: int = WINDOW,
-        texts_from: int = TEXTS_FROM,
     ) -> None:
         """Take the limits.
 
         usual: share of documents without a text in earlier runs; warn: takes the message about a
-        share that is as usual; window, texts_from: documents over which near duplicates and those
-        without a text are counted.
+        share that is as usual.
         """
-        self._size, self._texts_from = window, texts_from
         self._settings = settings
         self._window, self._cut = _Window(), _Cut()
         self._usual, self._warn = usual, warn
@@ -69,7 +64,7 @@ class AbortConditions:
             window.near += len(near)
             window.last = documents[int(near[-1])]
         window.documents += len(documents)
-        if window.documents >= self._size:
+        if window.documents >= WINDOW:
             self._check_window(window)
             self._window = _Window()
 
@@ -77,7 +72,7 @@ class AbortConditions:
         refusals = decisions.refusals.values()
         self._read += len(documents)
         self._without.update(str(why.reason) for why in refusals if isinstance(why, Skipped))
-        if self._read < self._texts_from:
+        if self._read < TEXTS_FROM:
             return
         limit, share = self._settings.without_text, self._without.total() / self._read
         reasons = ", ".join(f"{name} {n:,}" for name, n in self._without.most_common())

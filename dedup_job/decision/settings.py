@@ -1,13 +1,24 @@
-"""Settings of the decision stage."""
+"""Settings of the decision stage, and the models that settings call for, made when needed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from dedup_job import _core
+from dedup_job.documents import Channel
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.fingerprint.lexicon import load_lexicon
+from dedup_job.index import IndexSettings
+from dedup_job.judgment import Judge
 from dedup_job.judgment.model import TextKind
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Judging(StrEnum):
@@ -31,14 +42,11 @@ CUT_FROM = 100
 """Texts from which abort_if.cut applies: of fewer, one or two short ones say nothing."""
 
 
-class DecisionSettings(BaseModel, frozen=True, extra="forbid"):
+class DecisionSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """When a candidate is a duplicate."""
 
-    similarity: float = Field(
+    similarity: Share = Field(
         default=0.8,
-        ge=0.0,
-        le=1.0,
-        allow_inf_nan=False,
         description="with decision.judge = similarity: least similarity of a duplicate, "
         "slightly lower for texts under 30 characters",
     )
@@ -53,7 +61,6 @@ class DecisionSettings(BaseModel, frozen=True, extra="forbid"):
         default=CONFIDENCE,
         gt=0.0,
         le=1.0,
-        allow_inf_nan=False,
         description="with decision.judge = differences: least probability, as the model sees "
         "it, that an editor would keep only one of the two; higher: fewer are dropped",
     )
@@ -78,40 +85,79 @@ class DecisionSettings(BaseModel, frozen=True, extra="forbid"):
         return self.judge is Judging.DIFFERENCES
 
 
-class AbortSettings(BaseModel, frozen=True, extra="forbid"):
+class AbortSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """When a run is aborted before it writes, because its result looks like a mistake."""
 
-    near_rate: float = Field(
+    near_rate: Share = Field(
         default=0.98,
-        ge=0.0,
-        le=1.0,
-        allow_inf_nan=False,
         description=f"a larger share of {WINDOW:,} documents are near duplicates, not "
         "counting equal texts; 1: never",
     )
-    without_text: float = Field(
+    without_text: Share = Field(
         default=0.5,
-        ge=0.0,
-        le=1.0,
-        allow_inf_nan=False,
         description=f"a larger share of {TEXTS_FROM:,} documents has no text (missing, not "
         "text or empty); only a warning if earlier runs had as many. 1: never",
     )
-    cut: float = Field(
+    cut: Share = Field(
         default=0.2,  # a note of 15 characters is a tenth of a question of 150
-        ge=0.0,
-        le=1.0,
-        allow_inf_nan=False,
         description="a larger share of the characters is cut off at the markers of "
         f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
     )
-    leaving: float = Field(
+    leaving: Share = Field(
         default=0.4,
-        ge=0.0,
-        le=1.0,
-        allow_inf_nan=False,
         description="with --on-change or --on-delete: a larger share of the decided documents "
         "would leave, since the source deleted them, or they have no text any more, or are copies "
         "of one now. It is known before anything leaves, and --yes does not switch it off. "
         "1: never",
     )
+
+
+class Models:
+    """Fingerprinter, judge and sketcher that belong together: candidates are found as judged.
+
+    They are the same for all threads. The dictionary is loaded at the first use of one of them;
+    until then a sketcher is cheap, so a target can be checked before.
+    """
+
+    def __init__(
+        self,
+        fingerprint: FingerprintSettings,
+        index: IndexSettings,
+        decision: DecisionSettings,
+        notify: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Take the settings; `notify` gets the name of each step that takes seconds."""
+        self._settings, self._decision, self._notify = fingerprint, decision, notify
+        channels = (*index.candidate_generators, *(Channel.FORM,) * decision.judges)
+        judge = (lambda: self.any_judge.core) if decision.compares else None
+        self.sketcher = Sketcher(channels, judge)
+
+    @cached_property
+    def lexicon(self) -> _core.Lexicon:
+        """The dictionary."""
+        return load_lexicon(self._notify)
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """The judge; None where texts are not compared."""
+        return self.any_judge if self._decision.compares else None
+
+    @cached_property
+    def any_judge(self) -> Judge:
+        """The judge, whether or not texts are compared."""
+        decision = self._decision
+        return Judge(
+            self.lexicon,
+            decision.confidence,
+            decision.model,
+            decision.kind,
+            str(decision.judge),
+            decision.similarity,
+        )
+
+    @cached_property
+    def fingerprinter(self) -> Fingerprinter:
+        """The fingerprinter, with the sketches that the index needs."""
+        return Fingerprinter(
+            self._settings, self._notify, sketcher=self.sketcher, lexicon=self.lexicon
+        )

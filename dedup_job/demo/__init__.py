@@ -162,7 +162,8 @@ def _drafts(rng: random.Random, size: int) -> list[_Draft]:
     for kind, count in counts.items():
         for _ in range(count):
             if (maker := _DERIVED.get(kind)) is None:
-                draft = _without_text(rng, kind)
+                text = rng.choice(EMPTY if kind is Kind.EMPTY else NOT_TEXT)
+                draft = _Draft(kind, text, rng.choice(tuple(SENTENCES)), "", rng.random())
             else:
                 sources = shorts if kind is Kind.SHORT_COPY else originals
                 draft = _derived(rng, kind, maker, sources, used) or _original(rng, used)
@@ -211,11 +212,6 @@ def _short(rng: random.Random, used: set[str]) -> _Draft:
         if text not in used and 2 <= len(text) <= 8:
             used.add(text)
             return _Draft(Kind.SHORT, text, "数学", answer, rng.random())
-
-
-def _without_text(rng: random.Random, kind: Kind) -> _Draft:
-    text = rng.choice(EMPTY if kind is Kind.EMPTY else NOT_TEXT)
-    return _Draft(kind, text, rng.choice(tuple(SENTENCES)), "", rng.random())
 
 
 def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:

@@ -1,18 +1,20 @@
-"""The index of the kept documents: their ids, fingerprints and keys."""
+"""The index of the kept documents: its settings, and their ids, fingerprints and keys."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.columns import Fingerprints, Holding, KeptPage
 from dedup_job.documents import Channel
-from dedup_job.index.settings import IndexSettings
+from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.snapshot import Snapshot, Writer
 
@@ -24,6 +26,43 @@ sketches, which find the others."""
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
 _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
+_CHOICE = tuple(channel for channel in Channel if channel not in (Channel.FORM, Channel.TEXT))
+
+
+class IndexSettings(BaseModel, frozen=True, extra="forbid"):
+    """Which kept documents count as candidates, and how they are found."""
+
+    candidate_generators: tuple[Channel, ...] = Field(
+        default=(Channel.SIMHASH, Channel.MINHASH),
+        description="how candidates are found. simhash: few bits of the fingerprint differ; "
+        "minhash: many 3-grams are the same, 130 bytes per kept document; "
+        "sentences: the three longest are the same, 7 bytes. Equal texts are "
+        "always found",
+    )
+    distance: int = Field(
+        default=3,
+        ge=0,
+        le=7,
+        description="largest distance, in bits of 64, at which simhash proposes a candidate",
+    )
+    folder: Path | None = Field(
+        default=None,
+        description="folder where the index is kept between runs; unset: the state folder of "
+        "the user, from 100,000 kept documents on",
+    )
+
+    @field_validator("candidate_generators")
+    @classmethod
+    def _each_once(cls, named: tuple[Channel, ...]) -> tuple[Channel, ...]:
+        if unknown := [str(channel) for channel in named if channel not in _CHOICE]:
+            raise ValueError(
+                Message(
+                    "{name} is unknown, expected some of {names}",
+                    name=unknown[0],
+                    names=", ".join(_CHOICE),
+                )
+            )
+        return tuple(channel for channel in _CHOICE if channel in named)
 
 
 class Promised(NamedTuple):
@@ -169,10 +208,8 @@ class KeptIndex:
 
     def remember_more(self, pages: Iterable[KeptPage]) -> None:
         """Take in, in the same order, what was kept after all that is remembered."""
-        every = [page for page in pages if page.keys]
-        for run in sorted({int(run) for page in every for run in np.unique(page.run)}):
-            for page in every:
-                self._add_page(page[np.flatnonzero(page.run == run)])
+        for page in _ordered([page for page in pages if page.keys]):
+            self._add_page(page)
 
     def _add_page(self, page: KeptPage) -> None:
         if page.keys:
@@ -234,6 +271,9 @@ def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]
                 break
             yield page[np.flatnonzero(page.run == first)]
             later.append(page[np.flatnonzero(page.run != first)])
-    for run in sorted({int(run) for page in later for run in np.unique(page.run)}):
-        for page in later:
-            yield page[np.flatnonzero(page.run == run)]
+    yield from _ordered(later)
+
+
+def _ordered(pages: Sequence[KeptPage]) -> Iterator[KeptPage]:
+    for run in sorted({int(run) for page in pages for run in np.unique(page.run)}):
+        yield from (page[np.flatnonzero(page.run == run)] for page in pages)

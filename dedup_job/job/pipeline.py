@@ -16,7 +16,8 @@ from functools import partial
 import numpy as np
 
 from dedup_job.columns import Batch, Decisions, Documents
-from dedup_job.decision import AbortConditions, GreedyDeduplicator
+from dedup_job.decision.abort import AbortConditions
+from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex

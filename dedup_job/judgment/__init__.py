@@ -130,18 +130,18 @@ class Judge:
         """
         return self.core.richness(self.read(texts)).view(np.uint32).reshape(-1, 4)
 
-    def judge(self, pairs: TextPairs, threads: int = 1) -> Verdicts:
+    def judge(self, pairs: TextPairs) -> Verdicts:
         """Judge c pairs; their similarities are known if these decide."""
-        return self.core.compare(*self._pairs(pairs), threads).view(VERDICT)
+        return self.core.compare(*self._pairs(pairs)).view(VERDICT)
 
-    def measure(self, pairs: TextPairs, threads: int = 1) -> Verdicts:
+    def measure(self, pairs: TextPairs) -> Verdicts:
         """Measure the Jaccard similarity of the canonical texts of c pairs, and what is required.
 
         It is the share of the distinct character 3-grams of either that both have, without white
         space. A text of one or two characters is its only gram; two texts without characters are
         alike by 1, one such and another by 0. Equal left texts together are faster.
         """
-        found = self.core.compare(*self._pairs(pairs), threads, judges=False, measures=True)
+        found = self.core.compare(*self._pairs(pairs), judges=False, measures=True)
         return found.view(VERDICT)
 
     def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:

@@ -140,7 +140,7 @@ def load_model(path: Path | None) -> Model:
 def model_of(text: str, path: Path | str) -> Model:
     """Return the model that a text holds; `path` is named in errors."""
     try:
-        document = json.loads(text, parse_constant=_no_number)
+        document = json.loads(text, parse_constant=int)  # which refuses NaN
     except (ValueError, RecursionError):
         _refuse(path, Message("it is no JSON, or cut off"))
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -203,10 +203,6 @@ def document_of(
     }
 
 
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
 def _refuse(path: Path | str, why: str) -> NoReturn:
     wrong = Message("the model {file} cannot be used: {why}", file=path, why=why)
     raise ConfigurationError([wrong]) from None
@@ -229,8 +225,7 @@ class Labels(NamedTuple):
 
     def kept_apart(self, off: int) -> NDArray[np.bool_]:
         """Return whether a guard that is not switched off keeps each apart, bool (n,)."""
-        apart: NDArray[np.bool_] = self.found["guards"] & np.uint32(_ALL & ~off) != 0
-        return apart
+        return np.asarray(self.found["guards"] & np.uint32(_ALL & ~off) != 0)
 
     def judged(self, probabilities: NDArray[np.float64], off: int) -> NDArray[np.float64]:
         """Return probabilities of a model with guards and equal pairs applied, float64 (n,)."""

@@ -20,7 +20,7 @@ import numpy as np
 from bson import Int64
 
 from dedup_job.columns import CHANNELS, CODES, Decisions, Documents, Fingerprints, Names
-from dedup_job.decision import PairRecheck
+from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import Document, Pair, Quarantined, Reason, Refusal, Skipped
 from dedup_job.judgment import NAMES
 from dedup_job.messages import Message

@@ -16,7 +16,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document, Pair
 from dedup_job.errors import UsageError
-from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack
+from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Form, StoredText
 from dedup_job.mongo.id_keys import shown
@@ -27,7 +27,15 @@ from dedup_job.native.bytes_column import (
     repeated,
     strings_of,
 )
-from dedup_job.native.texts import BREAK, as_lines, has_breaks, parted
+from dedup_job.native.texts import (
+    BREAK,
+    TextColumn,
+    as_lines,
+    has_breaks,
+    is_text_hash,
+    pack,
+    parted,
+)
 from dedup_job.text_fields import TextFields
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024

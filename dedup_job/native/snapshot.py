@@ -15,7 +15,7 @@ import mmap
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
@@ -99,13 +99,6 @@ def writing(file: Path) -> Iterator[Writer]:
     _flush_folder(file.parent)
 
 
-def write(file: Path, arrays: Iterable[tuple[str, NDArray[Any]]]) -> None:
-    """Write arrays by name, without facts; as above."""
-    with writing(file) as writer:
-        for name, array in arrays:
-            writer.add(name, array)
-
-
 def mapped(folder: Path, dump: Callable[[Writer], None]) -> Snapshot:
     """Put arrays into a file without a name and map it: it goes with the last map.
 
@@ -128,25 +121,11 @@ def remove_partial(file: Path) -> None:
             partial.unlink()
 
 
-def read(file: Path) -> Snapshot:
-    """Check a file from end to end and map it. Raises SnapshotError."""
-    return _opened(file, _read)
-
-
-def facts_of(file: Path) -> Mapping[str, Any]:
-    """Return the facts in the header of a file; the rest is not read. Raises SnapshotError."""
-
-    def facts(stream: IO[bytes]) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = _header(stream)["facts"]
-        return found
-
-    return _opened(file, facts)
-
-
-def _opened(file: Path, read: Callable[[IO[bytes]], T]) -> T:
+def read(file: Path, *, facts_only: bool = False) -> Snapshot:
+    """Check a file from end to end and map it, or read its header alone. Raises SnapshotError."""
     try:
         with open_regular(file) as stream:
-            return read(stream)
+            return Snapshot(_header(stream)["facts"], {}) if facts_only else _read(stream)
     except FileNotFoundError:
         raise NoSnapshotError(Message("there is none")) from None
     except OSError as e:
@@ -241,7 +220,9 @@ def kept_arrays(file: Path, made_of: Callable[[Tables], T], build: Callable[[], 
         log.warning("%s will be built anew: %s", file, e)
     tables = dict(build())
     try:
-        write(file, ((name, np.ascontiguousarray(table)) for name, table in tables.items()))
+        with writing(file) as writer:
+            for name, table in tables.items():
+                writer.add(name, np.ascontiguousarray(table))
     except OSError as e:
         log.warning(
             "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",

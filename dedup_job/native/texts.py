@@ -29,7 +29,6 @@ class TextColumn:
         return cls(BytesColumn(data, starts, sizes), lengths)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.lengths)
 
     def utf8(self) -> BytesColumn:
@@ -85,18 +84,13 @@ def concatenated(*parts: TextColumn) -> TextColumn:
     return TextColumn(joined([part.strings for part in parts]), lengths)
 
 
-def text_hash(text: str) -> int:
-    """xxh64 of the UTF-8 bytes (lone surrogates pass), seed 0."""
-    return xxhash.xxh64_intdigest(text.encode("utf-8", "surrogatepass"))
-
-
 def is_text_hash(fingerprint: int, text: str) -> bool:
-    """Tell whether a stored fingerprint is that of a short text.
+    """Tell whether a stored fingerprint is that of a short text: xxh64 of its UTF-8, seed 0.
 
     A short text has one feature, itself, so its simhash is its hash. That a simhash over several
     tokens equals the hash of the whole text by chance has probability 2**-64.
     """
-    return fingerprint == text_hash(text)
+    return fingerprint == xxhash.xxh64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 BREAK: Final = "\udbfe"
@@ -153,8 +147,7 @@ def sums(values: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int
 
 
 def _first(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    first: NDArray[np.int64] = np.cumsum(counts) - counts
-    return first
+    return np.asarray(np.cumsum(counts) - counts)
 
 
 def _joined(parts: TextColumn, counts: NDArray[np.int64], between: TextColumn) -> TextColumn:

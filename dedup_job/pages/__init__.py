@@ -108,7 +108,7 @@ def environment() -> Environment:
         value=Markup('<b data-value="{}">…</b>').format,
         asset=lambda name: Markup(asset(name)),
         pieces=_pieces,
-        flat=_flat,
+        flat=lambda values: [(n, _short(listed(v), _CELL)) for n, v in values_in(values)],
         funnel=_funnel,
         named=_named,
         further_lines=_further,
@@ -153,7 +153,3 @@ def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
 
 def _short(text: str, most: int = _SHOWN) -> str:
     return text if len(text) <= most else text[:most] + " …"
-
-
-def _flat(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name, _short(listed(value), _CELL)) for name, value in values_in(settings)]

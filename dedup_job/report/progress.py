@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from dedup_job.errors import LeaseHeld, UsageError
@@ -219,15 +218,6 @@ _SAMPLE = re.compile(
 Values = dict[tuple[str, str], float]  # by name of the metric and decision, "" for one without
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a command ended. report: None where the run did not come to one."""
-
-    exit_code: int
-    seconds: float
-    report: Run | None = None
-
-
 class MetricsFile:
     """Keeps the file up to date: displays progress, and learns how the run ends and its report."""
 
@@ -240,7 +230,7 @@ class MetricsFile:
         self._target = ""
         self._former: Values = {}  # what the file held before this run
         self._now = Moment()  # of the run, once it has begun
-        self._end: End | None = None
+        self._end: tuple[int, float, Run | None] | None = None
         self._failed = False
         self._written = -WRITE_SECONDS
 
@@ -262,7 +252,7 @@ class MetricsFile:
 
     def __call__(self, now: Moment) -> None:
         """Take how far the run is, and write it, but no more often than every few seconds."""
-        ended = self._end and self._end.report
+        ended = self._end and self._end[-1]
         if now.report is None or (ended and ended.number == now.report.number):
             return  # after a run that ended while its process goes on, too
         self._end = None
@@ -272,12 +262,14 @@ class MetricsFile:
         if time.monotonic() - self._written >= WRITE_SECONDS:
             self._write()
 
-    def ended(self, end: End) -> None:
-        """Write the file for the last time, unless it is that of another run at work."""
-        if end.exit_code == LeaseHeld.exit_code or not self._target:
-            return
-        self._end = end
-        self._write()
+    def ended(self, code: int, seconds: float, report: Run | None = None) -> None:
+        """Write the file for the last time, unless it is that of another run at work.
+
+        code: of the exit; report: None where the run did not come to one.
+        """
+        if code != LeaseHeld.code and self._target:
+            self._end = code, seconds, report
+            self._write()
 
     def _write(self) -> None:
         self._written = time.monotonic()
@@ -301,20 +293,21 @@ class MetricsFile:
     def _values(self) -> Values:
         import psutil  # here: few runs keep metrics
 
-        now, end, values = self._now, self._end, dict(self._former)
+        now, values = self._now, dict(self._former)
         if now.report is not None:
             values |= _by_decision("dedup_documents_total", now.others + now.counts)
         if now.last_success is not None:
             values[_LAST_SUCCESS, ""] = now.last_success.timestamp()
-        if end is not None:
-            counts = end.report.checkpoint.counts if end.report else now.counts
+        if self._end is not None:
+            code, seconds, report = self._end
+            counts = report.checkpoint.counts if report else now.counts
             values |= _by_decision("dedup_last_run_documents", counts)
-            if end.report is not None and end.report.status == Status.DONE:
+            if report is not None and report.status == Status.DONE:
                 values[_LAST_SUCCESS, ""] = time.time()
             told = {
                 "dedup_last_run_timestamp_seconds": time.time(),
-                "dedup_last_run_duration_seconds": end.seconds,
-                "dedup_last_run_exit_code": end.exit_code,
+                "dedup_last_run_duration_seconds": seconds,
+                "dedup_last_run_exit_code": code,
                 "dedup_run_in_progress": 0,
             }
         else:

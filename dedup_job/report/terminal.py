@@ -167,7 +167,7 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
             **apart,
         )
         yield Message("kept apart"), told
-    if counts.richer and not about.keeps:
+    if counts.richer and not about.settings.get("output", {}).get("keep"):
         told = Message(
             "dropped with more than the kept copy: {listed}; `--keep richest` keeps those with "
             "an image, a choice, an answer or an explanation",

@@ -88,11 +88,6 @@ class About:
         """Return the similarity from which two texts count as similar."""
         return float(self.settings.get("decision", {}).get("similarity", 1.0))
 
-    @property
-    def keeps(self) -> bool:
-        """Tell whether rules say which copy stays."""
-        return bool(self.settings.get("output", {}).get("keep"))
-
 
 def in_utc(time: datetime | None) -> datetime | None:
     """Return a time of the server as one that knows its zone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -336,14 +336,14 @@ _ADVICE: Mapping[Check, Message] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finding:
     """How many were examined, how many of them found, and the first of these as shown."""
 
     check: Check
     examined: int = 0
     found: int = 0
-    first: tuple[str, ...] = ()
+    first: list[str] = field(default_factory=list)
 
     @property
     def is_error(self) -> bool:
@@ -371,11 +371,11 @@ class Tally:
 
     def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:
         """Count so many more; found: keys, or a text that tells where."""
-        had = self._all[check]
-        more = found[: _SHOWN - len(had.first)]
-        first = *had.first, *(item if isinstance(item, str) else self._show(item) for item in more)
-        counts = had.examined + examined, had.found + len(found)
-        self._all[check] = Finding(check, *counts, first)
+        one = self._all[check]
+        one.examined += examined
+        one.found += len(found)
+        more = found[: _SHOWN - len(one.first)]
+        one.first += (item if isinstance(item, str) else self._show(item) for item in more)
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings, one a check."""
@@ -412,7 +412,7 @@ class Checked:
                     "examined": finding.examined,
                     "found": finding.found,
                     "error": finding.is_error,
-                    "first": list(finding.first),
+                    "first": finding.first,
                 }
                 for finding in self.findings
             ],

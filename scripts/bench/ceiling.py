@@ -28,7 +28,8 @@ from pymongo import MongoClient
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.opened import form_of, preparation
-from dedup_job.decision import GreedyDeduplicator, greedy
+from dedup_job.decision import greedy
+from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import Writers, in_order, prefetch
 from dedup_job.mongo import raw_bson

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision import GreedyDeduplicator, by_key
+from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Document, Kept
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings

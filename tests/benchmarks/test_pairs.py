@@ -1,7 +1,5 @@
 """The labelled pairs and the script that scores a tool on them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Cleaning many texts at once gives what the oracle makes of each of them."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,7 +1,5 @@
 """What comes out of the cleaner, case by case: (id, raw, expected)."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.cleaning import Cleaner, CleaningSettings

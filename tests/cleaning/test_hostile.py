@@ -1,7 +1,5 @@
 """Texts made to hang a parser; the bound is far above what they take (about a second)."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

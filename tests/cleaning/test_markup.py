@@ -1,7 +1,5 @@
 """Which `<` begins a tag and which `&` a reference, in markup as broken as it comes."""
 
-from __future__ import annotations
-
 from html.entities import html5
 
 import pytest

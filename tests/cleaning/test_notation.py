@@ -1,7 +1,5 @@
 """What markup says becomes text, as docs/how-it-decides.md has it: (id, markup, cleaned text)."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.cleaning import Cleaner

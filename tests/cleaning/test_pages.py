@@ -5,8 +5,6 @@ open and closing tags of others, but no table within code, no blocks within medi
 no style rules: there the oracle has no say of its own.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What holds for every text."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import example, given
@@ -23,7 +21,7 @@ CODE = re.compile(r"^(`{3,})\n.*?\n\1$", re.MULTILINE | re.DOTALL)
 BREAK = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-def folded(text: str) -> str:
+def folded(text):
     """Fold white space the slow way, by a rule that can be read."""
     text = re.sub("[\u200b\ufeff]", "", text)
     return re.sub(r"\s+", lambda m: "\n" if set(m[0]) & set(BREAK) else " ", text).strip()

@@ -1,7 +1,5 @@
 """What the settings of the cleaning stage refuse."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """Markup as sites and dumps really have it: left open, untidy, hidden, escaped once more."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.cleaning import Cleaner

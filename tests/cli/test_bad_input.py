@@ -1,23 +1,17 @@
 """What a user gets to read when something is wrong: one clear message, the right exit code."""
 
-from __future__ import annotations
-
 import json
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from tests.proving import stored
 from tests.running import dedup, refusal, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 SECRET = "s3cr3t"
 
 
-def run_on(database: Db, *more: str, **names: str) -> Any:
+def run_on(database, *more, **names):
     """Run on a database, source and target by name."""
     source, target = names.get("source", "source"), names.get("target", "target")
     arguments = ("--db", database.name, "--source", source, "--target", target)
@@ -25,13 +19,13 @@ def run_on(database: Db, *more: str, **names: str) -> Any:
 
 
 @pytest.fixture
-def filled(database: Db) -> Db:
+def filled(database):
     """Return a database with a small source."""
     database.source.insert_many([{"_id": i, "text": f"第{i}段不同的正文内容"} for i in range(20)])
     return database
 
 
-def assert_refused(result: Any, code: int, *words: str) -> None:
+def assert_refused(result, code, *words):
     """Check exit code and words of the message; a traceback is never shown."""
     assert result.returncode == code, result.stderr
     assert "Traceback" not in result.stderr
@@ -39,7 +33,7 @@ def assert_refused(result: Any, code: int, *words: str) -> None:
         assert word in result.stderr
 
 
-def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives() -> None:
+def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives():
     start = time.monotonic()
     wait = "serverSelectionTimeoutMS=2000"  # 20 s by default
     uri = f"mongodb://someone:{SECRET}@127.0.0.1:9/?authSource=admin&{wait}"
@@ -59,8 +53,8 @@ def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives() -
     ],
 )
 def test_a_source_or_query_that_cannot_be_read_is_refused_and_nothing_is_made(
-    filled: Db, source: str, more: tuple[str, ...], words: tuple[str, ...]
-) -> None:
+    filled, source, more, words
+):
     filled.command("create", "part", viewOn="source", pipeline=[])
     for suffix in ("", ".ledger", ".runs", ".state"):
         filled.create_collection(f"target{suffix}")
@@ -82,8 +76,8 @@ def test_a_source_or_query_that_cannot_be_read_is_refused_and_nothing_is_made(
     ],
 )
 def test_documents_of_the_target_without_text_or_fingerprint_are_counted_and_named(
-    filled: Db, stranger: dict[str, Any]
-) -> None:
+    filled, stranger
+):
     run_here(filled)
     filled.target.insert_many([{"_id": f"by hand {i}", **stranger} for i in range(7)])
     filled.source.insert_one({"_id": 99, "text": "新的"})
@@ -92,7 +86,7 @@ def test_documents_of_the_target_without_text_or_fingerprint_are_counted_and_nam
     assert "by hand 5" not in result.stderr
 
 
-def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -> None:
+def test_an_absent_field_lists_those_that_exist_with_their_share(database):
     database.source.insert_many(
         [{"_id": i, "body": "正文", "meta": {"title": "题"} if i % 2 else {}} for i in range(10)]
     )
@@ -101,12 +95,10 @@ def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -
     assert_refused(run_on(database, "--yes"), 2, "'text'")
 
 
-def test_quarantined_documents_end_with_3_and_the_report_counts_them(
-    filled: Db, tmp_path: Path
-) -> None:
+def test_quarantined_documents_end_with_3_and_the_report_counts_them(filled, tmp_path):
     from tests.faults.bad_document_kinds import not_utf_8
 
-    filled.get_collection("source").insert_one(not_utf_8(1000))  # type: ignore[arg-type]
+    filled.get_collection("source").insert_one(not_utf_8(1000))
     file = tmp_path / "report.json"
     result = run_on(filled, "--report", str(file))
     assert result.returncode == 3, result.stderr
@@ -116,17 +108,17 @@ def test_quarantined_documents_end_with_3_and_the_report_counts_them(
     assert "list --what quarantined --run 1" in result.stdout
 
 
-def test_names_without_a_database_are_refused(replica_set: str) -> None:
+def test_names_without_a_database_are_refused(replica_set):
     result = dedup("run", "--source", "a", "--target", "b", uri=replica_set)
     assert_refused(result, 2, "names no database", "--db")
 
 
-def deep(levels: int) -> str:
+def deep(levels):
     """Return JSON of so many objects within each other."""
     return '{"a":' * levels + "1" + "}" * levels
 
 
-def test_a_query_nested_too_deep_is_refused_in_a_short_message() -> None:
+def test_a_query_nested_too_deep_is_refused_in_a_short_message():
     names = ("--source", "d.a", "--target", "d.b")
     by_option = refusal("run", *names, "--query", deep(20_000))
     by_variable = refusal("run", *names, DEDUP_SOURCE__QUERY=deep(20_000))
@@ -136,9 +128,7 @@ def test_a_query_nested_too_deep_is_refused_in_a_short_message() -> None:
         assert len(str(error)) < 300
 
 
-def test_a_report_is_refused_where_the_working_folder_is_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_is_refused_where_the_working_folder_is_gone(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -152,7 +142,7 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(
         assert "No such file or directory" in str(error)
 
 
-def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db) -> None:
+def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled):
     dry = run_on(filled, "--dry-run", "--report", "/dev/full")
     assert_refused(dry, 1, "the dry run is done", "printed above.")  # it stands nowhere else
     assert "valid rate" in dry.stdout
@@ -161,9 +151,7 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
     assert "valid rate" in result.stdout
 
 
-def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(
-    filled: Db,
-) -> None:
+def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(filled):
     filled.create_collection("questions.v2")
     names = ("--db", filled.name, "--source", "questions.v2", "--target", "target")
     error = refusal("run", *names, DEDUP_URI=uri_of(filled))

@@ -1,15 +1,10 @@
 """`dedup check` finds what was done to a target, says what to do, and writes nothing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import Int64, ObjectId
-from pymongo.database import Database
 
 from dedup_job.commands.maintenance import check_target
 from dedup_job.errors import LeaseHeld
@@ -23,7 +18,6 @@ from tests.proving import command, fill, fill_alike, good, run_again, stored, wr
 from tests.running import dedup, environment_for, run_here, uri_of
 from tests.tampering import alone, one, original
 
-Db = Database[dict[str, Any]]
 UNDECIDED, GONE, CHANGED, HALF = map(str, [Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF])
 BEHIND = {  # the row of a run that was killed
     "status": "running",
@@ -37,15 +31,13 @@ BEHIND = {  # the row of a run that was killed
 
 @pytest.mark.parametrize("more", [(), ("--all",), ("--sample", "7"), ("--sample", "0")])
 @pytest.mark.standalone
-def test_a_target_that_runs_wrote_is_good(made: Db, tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_a_target_that_runs_wrote_is_good(made, tmp_path, more):
     before = stored(made)
     assert good(made, tmp_path, *more) == {}
     assert stored(made) == before
 
 
-def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_error(
-    made: Db, tmp_path: Path
-) -> None:
+def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_error(made, tmp_path):
     rows = [one(made, "target.ledger", reason=reason) for reason in ("near", "empty", "exact")]
     ids = [*(row["_id"] for row in rows), alone(made)["_id"]]
     for id_ in ids:
@@ -61,12 +53,10 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
     assert repr(rows[0]["_id"]) not in good(made, tmp_path, "--all")[CHANGED]
 
 
-def test_ids_of_mixed_types_are_compared_across_pages(
-    any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_of_mixed_types_are_compared_across_pages(any_database, tmp_path, monkeypatch):
     monkeypatch.setattr(audit, "ID_PAGE", PageSize(documents=7))
     monkeypatch.setattr(audit, "ROWS", PageSize(documents=5))
-    ids: list[Any] = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
+    ids = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
     for i in range(20):
         ids += [i, f"s{i}", ObjectId(), i + 0.5]
     any_database.source.insert_many(
@@ -87,8 +77,8 @@ def test_ids_of_mixed_types_are_compared_across_pages(
 
 @pytest.mark.parametrize("form", ["text", "classic"])
 def test_other_forms_of_the_target_are_checked_with_the_settings_of_their_last_run(
-    any_database: Db, tmp_path: Path, form: str
-) -> None:
+    any_database, tmp_path, form
+):
     judge = {"decision__judge": "similarity", "index__candidate_generators": ("simhash",)}
     fill(any_database, output__document=form, **(judge if form == "classic" else {}))
     assert good(any_database, tmp_path, "--all") == {}
@@ -102,9 +92,7 @@ def test_other_forms_of_the_target_are_checked_with_the_settings_of_their_last_r
     assert line.startswith("without a run: " if form == "classic" else "run ")
 
 
-def test_a_run_that_was_resumed_may_find_earlier_documents_late(
-    database: Db, tmp_path: Path
-) -> None:
+def test_a_run_that_was_resumed_may_find_earlier_documents_late(database, tmp_path):
     text = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
     database.source.insert_many([{"_id": i, "text": f"{text}{i}"} for i in range(10, 20)])
     run_here(database, limit=5)
@@ -117,9 +105,7 @@ def test_a_run_that_was_resumed_may_find_earlier_documents_late(
     assert good(database, tmp_path, "--all") == {}
 
 
-def test_a_limited_and_an_abandoned_run_leave_a_good_target(
-    any_database: Db, tmp_path: Path
-) -> None:
+def test_a_limited_and_an_abandoned_run_leave_a_good_target(any_database, tmp_path):
     """An abandoned run's row would be behind its checkpoint, had the next run not mended it."""
     fill_alike(any_database)
     state = any_database["target.state"]
@@ -135,9 +121,7 @@ def test_a_limited_and_an_abandoned_run_leave_a_good_target(
     assert one(any_database, "target.runs", _id=3)["status"] == "abandoned"
 
 
-def test_a_run_whose_row_was_not_brought_to_its_end_is_mended_by_the_next(
-    any_database: Db, tmp_path: Path
-) -> None:
+def test_a_run_whose_row_was_not_brought_to_its_end_is_mended_by_the_next(any_database, tmp_path):
     fill_alike(any_database)
     any_database["target.runs"].update_one({"_id": 2}, {"$set": BEHIND})
     assert good(any_database, tmp_path) == {}
@@ -147,7 +131,7 @@ def test_a_run_whose_row_was_not_brought_to_its_end_is_mended_by_the_next(
 
 
 @pytest.mark.standalone
-def test_a_half_written_batch_is_told_and_not_counted(any_database: Db, tmp_path: Path) -> None:
+def test_a_half_written_batch_is_told_and_not_counted(any_database, tmp_path):
     fill_alike(any_database)
     new = [{"_id": f"new {i}", "text": f"这一批写到一半，第{i}份"} for i in range(6)]
     any_database.source.insert_many(new)
@@ -161,8 +145,8 @@ def test_a_half_written_batch_is_told_and_not_counted(any_database: Db, tmp_path
     assert good(any_database, tmp_path) == {}
 
 
-def test_a_run_that_began_and_ended_meanwhile_is_noticed(made: Db) -> None:
-    def meanwhile(doing: str, _: int, __: int | None) -> None:
+def test_a_run_that_began_and_ended_meanwhile_is_noticed(made):
+    def meanwhile(doing, _, __):
         if doing == "comparing the counts":
             run_again(made)
 
@@ -172,7 +156,7 @@ def test_a_run_that_began_and_ended_meanwhile_is_noticed(made: Db) -> None:
         check_target(settings, source, target, 0, Callback(meanwhile))
 
 
-def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made: Db) -> None:
+def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made):
     made.target.delete_one({"_id": original(made)["_id"]})
     names = ("--db", made.name, "--source", "source", "--target", "target")
     result = dedup("check", *names, uri=uri_of(made))
@@ -183,6 +167,6 @@ def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made: Db) -> 
     assert "checking" in result.stderr  # progress
 
 
-def test_help_does_not_wait_for_native_code() -> None:
+def test_help_does_not_wait_for_native_code():
     code = "import sys, dedup_job.cli; sys.exit('numpy' in sys.modules or 'pymongo' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env=environment_for(None))

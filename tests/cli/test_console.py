@@ -1,15 +1,10 @@
 """Whatever a collection holds: no command moves the cursor, breaks an id, or cuts a line."""
 
-from __future__ import annotations
-
 import json
 import uuid
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import Binary, Decimal128, Int64, ObjectId
-from pymongo.database import Database
 from rich.cells import cell_len
 
 from dedup_job.mongo import raw_bson as raw
@@ -17,7 +12,6 @@ from dedup_job.mongo.id_keys import shown
 from tests.running import dedup, invoke, refusal, run_here, uri_of
 from tests.test_printing import HOSTILE, commands
 
-Db = Database[dict[str, Any]]
 WEIRD = "\x1b[31mw\u202eeird\x9b"
 TEXT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
 IDS = [
@@ -32,14 +26,14 @@ DOCUMENTS = [
 
 
 @pytest.fixture
-def hostile(database: Db) -> Db:
+def hostile(database):
     """Return a database with a source and a target of hostile names, ids and texts."""
     database[WEIRD].insert_many([*DOCUMENTS, {"_id": HOSTILE[1:-1], "text": 17}])
     run_here(database, source=WEIRD, target=f"t{WEIRD}")
     return database
 
 
-def said(database: Db, *words: str, width: int | None) -> str:
+def said(database, *words, width):
     """Return what a command prints on a terminal so wide, None for a pipe."""
     terminal = {"FORCE_COLOR": "1", "TERM": "dumb", "COLUMNS": f"{width}", "LINES": "50"}
     result = invoke(
@@ -52,8 +46,8 @@ def said(database: Db, *words: str, width: int | None) -> str:
 
 @pytest.mark.parametrize("width", [60, 80, None])
 def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
-    hostile: Db, tmp_path: Path, width: int | None
-) -> None:
+    hostile, tmp_path, width
+):
     file = tmp_path / "report.json"
     hostile[WEIRD].insert_one({"_id": "late", "text": "一段新的文字。"})
     ids = [shown(raw.fields({"_id": id_})) for id_ in IDS]
@@ -73,7 +67,7 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
     assert commands(file.read_text(encoding="utf-8")) == []
 
 
-def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) -> None:
+def test_ids_as_they_are_printed_stand_in_a_file(hostile, tmp_path):
     texts = [
         {"_id": {"again": id_}, "text": d["text"]} for id_, d in zip(IDS, DOCUMENTS, strict=True)
     ]
@@ -88,9 +82,7 @@ def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) ->
     assert f": {len(IDS) + 1} documents " in output
 
 
-def test_messages_reports_and_logs_of_a_process_command_nothing(
-    hostile: Db, tmp_path: Path
-) -> None:
+def test_messages_reports_and_logs_of_a_process_command_nothing(hostile, tmp_path):
     file = tmp_path / f"{WEIRD}.json"
     names = ("--db", hostile.name, "--source", WEIRD, "--target", f"other{WEIRD}")
     done = dedup("run", *names, "--yes", "--report", str(file), uri=uri_of(hostile))
@@ -118,17 +110,17 @@ def test_messages_reports_and_logs_of_a_process_command_nothing(
         ["run", "--source", "s", "--target", "t", "--db", "d", "--query", f'{{"a": {2**70}}}'],
     ],
 )
-def test_half_a_character_is_refused_with_2(replica_set: str, words: list[str]) -> None:
+def test_half_a_character_is_refused_with_2(replica_set, words):
     assert refusal(*words, DEDUP_URI=replica_set).code == 2
 
 
-def test_an_id_with_half_a_character_is_refused(hostile: Db) -> None:
+def test_an_id_with_half_a_character_is_refused(hostile):
     names = ("--db", hostile.name, "--target", f"t{WEIRD}")
     error = refusal("inspect", "a\udcff", *names, DEDUP_URI=uri_of(hostile))
     assert "not in UTF-8" in str(error)
 
 
-def test_a_lease_owner_forges_no_line(hostile: Db) -> None:
+def test_a_lease_owner_forges_no_line(hostile):
     lease = {"host": "far\nerror: forged\x1b[2J", "machine": "other", "pid": 7}
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 100_000]}}
     state = hostile[f"t{WEIRD}.state"]

@@ -1,18 +1,12 @@
 """`dedup run --config questions` cuts source notes off, counts them, and stops where it is text."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import RunAborted
 from tests.running import invoke, outcome, refusal, uri_of
 
-Db = Database[dict[str, Any]]
 MATERIAL = (
     "材料一 2019年，我国国内生产总值近百万亿元，同比增长6.1%。（资料来源：人民日报）\n"
     "材料二 居民收入稳步增长，消费成为经济增长的第一拉动力。\n"
@@ -23,21 +17,19 @@ FUNCTION = "已知函数f(x)=x^2-2x，求f(x)在区间[0,3]上的最大值与最
 NOTE = "来源：2019年高考"
 
 
-def marked(number: int) -> dict[str, Any]:
+def marked(number):
     """Return a question with a note."""
     return {"_id": number, "text": f"第{number}题，甲乙相距{number * 37}米，几分钟相遇？\n{NOTE}"}
 
 
-def run(database: Db, *more: str) -> tuple[str, ...]:
+def run(database, *more):
     """Return the arguments of a run with the preset."""
     names = ("--db", database.name, "--source", "source", "--target", "target")
     return ("run", "--config", "questions", *names, "--yes", *more)
 
 
 @pytest.mark.standalone
-def test_a_material_is_stored_whole_and_a_note_is_cut_off_and_counted(
-    any_database: Db, tmp_path: Path
-) -> None:
+def test_a_material_is_stored_whole_and_a_note_is_cut_off_and_counted(any_database, tmp_path):
     html = f"<p>{FUNCTION}</p><p>{NOTE}</p>"
     any_database.source.insert_many([{"_id": 1, "text": MATERIAL}, {"_id": 2, "text": html}])
     file = tmp_path / "report.json"
@@ -65,9 +57,7 @@ def test_a_material_is_stored_whole_and_a_note_is_cut_off_and_counted(
     assert "Cut off at the markers of cleaning.cut_at: 11 characters of 1 documents." in page
 
 
-def test_a_marker_that_begins_lines_of_the_texts_stops_the_run_before_it_writes(
-    database: Db,
-) -> None:
+def test_a_marker_that_begins_lines_of_the_texts_stops_the_run_before_it_writes(database):
     database.source.insert_many([marked(i) for i in range(300)])
     for more in (["--dry-run"], []):
         stopped = refusal(*run(database, *more), DEDUP_URI=uri_of(database))

@@ -1,17 +1,11 @@
 """`dedup demo`: what was planted, and what became of it."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-
 from dedup_job.commands.demo import score
 from dedup_job.demo import Kind, due, make_corpus
 from tests.running import invoke, refusal
 
 
-def test_no_innocent_is_dropped_and_most_copies_are_found(tmp_path: Path) -> None:
+def test_no_innocent_is_dropped_and_most_copies_are_found(tmp_path):
     printed = invoke("demo", "--documents", "2000", "--embedded", str(tmp_path)).stdout
     table = printed.split("what was planted")[1].split("documents lost: 0")[0].splitlines()[2:]
     rows = [line.split()[-3:] for line in table if line.strip()]
@@ -22,13 +16,13 @@ def test_no_innocent_is_dropped_and_most_copies_are_found(tmp_path: Path) -> Non
         assert share >= (0.9 if should == "duplicate" else 1)
 
 
-def test_no_server_lies_among_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_server_lies_among_other_files(tmp_path, monkeypatch):
     (tmp_path / "mine").touch()
     monkeypatch.chdir(tmp_path)
     assert "holds files that are no server's" in str(refusal("demo", "--embedded", ""))
 
 
-def test_a_document_that_is_lost_or_doubled_or_decided_otherwise_is_not_as_due() -> None:
+def test_a_document_that_is_lost_or_doubled_or_decided_otherwise_is_not_as_due():
     corpus = make_corpus(300)
     decided = {each["_id"]: [due(each["kind"])] for each in corpus}
     assert all(row.planted == row.found for row in score(corpus, decided))

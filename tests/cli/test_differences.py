@@ -1,7 +1,5 @@
 """Two texts beside each other with their differences marked."""
 
-from __future__ import annotations
-
 import io
 import json
 import time
@@ -24,12 +22,12 @@ LABELLED = [
 ]
 
 
-def plain(width: int = 100) -> Output:
+def plain(width=100):
     """Return a console that is no terminal."""
     return Output(io.StringIO(), width=width)
 
 
-def printed(left: str, right: str, console: Output) -> str:
+def printed(left, right, console):
     """Return both texts side by side as they are printed."""
     console.table(side_by_side(("one", "other"), left, right, console))
     assert isinstance(console.file, io.StringIO)
@@ -37,7 +35,7 @@ def printed(left: str, right: str, console: Output) -> str:
 
 
 @given(TEXTS, TEXTS)
-def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> None:
+def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
     pieces = pieces_of(left, right)
     assert "".join(p.left for p in pieces) == left
     assert "".join(p.right for p in pieces) == right
@@ -46,7 +44,7 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> 
     assert all(a.same != b.same for a, b in pairwise(pieces))
 
 
-def test_a_number_and_a_word_are_changed_whole() -> None:
+def test_a_number_and_a_word_are_changed_whole():
     assert pieces_of("共1994年", "共1984年") == [
         Piece("共", "共", same=True),
         Piece("1994", "1984", same=False),
@@ -57,16 +55,14 @@ def test_a_number_and_a_word_are_changed_whole() -> None:
 
 
 @pytest.mark.parametrize(("left", "right"), LABELLED)
-def test_labels_of_choices_are_no_changes_as_they_are_none_to_the_judge(
-    left: str, right: str
-) -> None:
+def test_labels_of_choices_are_no_changes_as_they_are_none_to_the_judge(left, right):
     assert pieces_of(left, right) == [Piece(left, right, same=True)]
     judged = json.loads(invoke("inspect", left, right, "--json").stdout)["pair"]
     assert judged["weighed"]["probability"] == 1
     assert {one["kind"] for one in judged["differences"]} == {"layout"}
 
 
-def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_labels() -> None:
+def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_labels():
     pieces = pieces_of("问？A. 甲 B. 乙", "问？A. 乙 B. 甲")
     assert {p.left + p.right for p in pieces if not p.same} == {"乙"}
 
@@ -79,19 +75,19 @@ def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_label
         ("已知点A.B.", "已知点B.A."),
     ],
 )
-def test_a_letter_that_is_no_label_is_marked(left: str, right: str) -> None:
+def test_a_letter_that_is_no_label_is_marked(left, right):
     changed = [(p.left, p.right) for p in pieces_of(left, right) if not p.same]
     assert any({"A", "B"} & {*left, *right} for left, right in changed)
 
 
-def test_labels_of_a_long_text_are_no_changes_either() -> None:
+def test_labels_of_a_long_text_are_no_changes_either():
     lines = "\n".join(f"第{n}行的字，" for n in range(3000))
     choices = " A. 甲 B. 乙 C. 丙", "\n(A)甲\n(B)乙\n(C)丙"
     pieces = pieces_of(f"起{lines}{choices[0]}？终", f"始{lines}{choices[1]}？末")
     assert [(p.left, p.right) for p in pieces if not p.same] == [("起", "始"), ("终", "末")]
 
 
-def test_a_character_that_both_have_by_chance_is_no_island() -> None:
+def test_a_character_that_both_have_by_chance_is_no_island():
     pieces = pieces_of("甲乙丙的丁戊己", "子丑寅的卯辰巳")
     assert pieces == [Piece("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
 
@@ -101,9 +97,7 @@ def test_a_character_that_both_have_by_chance_is_no_island() -> None:
     [{}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, {"TTY_COMPATIBLE": "1", "TERM": "dumb"}],
     ids=["pipe", "NO_COLOR", "dumb"],
 )
-def test_without_colours_marks_show_what_differs(
-    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
-) -> None:
+def test_without_colours_marks_show_what_differs(monkeypatch, environment):
     for name, value in {"TERM": "xterm", **environment}.items():
         monkeypatch.setenv(name, value)
     output = printed("下列说法正确的是", "下列说法错误的是", plain())
@@ -112,7 +106,7 @@ def test_without_colours_marks_show_what_differs(
     assert "[-...-]: only in the first text, kept or earlier" in legend(plain())
 
 
-def test_on_a_terminal_colours_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_colours_do(monkeypatch):
     for name, value in {"FORCE_COLOR": "1", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -122,7 +116,7 @@ def test_on_a_terminal_colours_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "[-" not in output
 
 
-def test_white_space_that_differs_is_seen_and_nothing_moves_the_cursor() -> None:
+def test_white_space_that_differs_is_seen_and_nothing_moves_the_cursor():
     output = printed("甲 乙\x1b[2J", "甲\n乙\u3000\x1b[2J丙", plain())
     assert "甲[-␣-]乙" in output
     assert "甲{+↵+}乙{+\\u3000+}" in output
@@ -130,7 +124,7 @@ def test_white_space_that_differs_is_seen_and_nothing_moves_the_cursor() -> None
     assert visible("a\tb\nc\x1b") == "a b c\\x1b"
 
 
-def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> None:
+def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context():
     same = "这是一句很长而且完全相同的话，" * 1000
     output = printed(f"{same}甲{same}", f"{same}乙{same}", plain())
     assert "[-甲-]" in output
@@ -149,7 +143,7 @@ def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> No
         ("", "字" * 1_000_000),
     ],
 )
-def test_hostile_texts_take_a_moment_only(left: str, right: str) -> None:
+def test_hostile_texts_take_a_moment_only(left, right):
     began = time.process_time()
     pieces = pieces_of(left, right)
     assert "".join(p.right for p in pieces) == right
@@ -158,7 +152,7 @@ def test_hostile_texts_take_a_moment_only(left: str, right: str) -> None:
     assert time.process_time() - began < 10
 
 
-def test_one_line_shows_each_change_with_a_little_around_it() -> None:
+def test_one_line_shows_each_change_with_a_little_around_it():
     before, after = "甲" * 300, "乙" * 300
     line = marked_line(f"{before}3{after}", f"{before}5{after}", plain(), 80).plain
     assert "甲[-3-]{+5+}乙" in line

@@ -1,24 +1,18 @@
 """`dedup run` where nobody said what to read: it shows what there is; on a terminal it asks."""
 
-from __future__ import annotations
-
 import os
 import select
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from tests.running import dedup, environment_for, on_terminal, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 TEXT = "植物利用阳光把二氧化碳和水合成为有机物，同时释放氧气。"
 
 
 @pytest.fixture
-def school(database: Db) -> Db:
+def school(database):
     """Return a database with a question bank, a target that was made of it, and small things."""
     longer = {"html": f"<p>{TEXT * 9}</p>"}  # which few have
     other = {"url": "http://a.b/" * 9, "meta": {"note": "见上"}}
@@ -31,7 +25,7 @@ def school(database: Db) -> Db:
     return database
 
 
-def ask(database: Db, *arguments: str, answers: Sequence[str], folder: Path) -> tuple[int, str]:
+def ask(database, *arguments, answers, folder):
     """Run a command on a terminal of 80 columns, type the answers; return its code and output."""
     environment = environment_for(uri_of(database)) | {"PYTHONPATH": str(Path.cwd())}
     process, master = on_terminal(["run", *arguments], environment, columns=80, cwd=folder)
@@ -50,7 +44,7 @@ def ask(database: Db, *arguments: str, answers: Sequence[str], folder: Path) -> 
     return process.wait(60), said.decode()
 
 
-def test_a_script_gets_the_list_a_command_and_2(school: Db) -> None:
+def test_a_script_gets_the_list_a_command_and_2(school):
     result = dedup("run", "--db", school.name, uri=uri_of(school))
     assert result.returncode == 2
     assert "questions" in result.stderr
@@ -65,7 +59,7 @@ def test_a_script_gets_the_list_a_command_and_2(school: Db) -> None:
     assert "url" not in result.stderr  # nor is what is no prose
 
 
-def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
+def test_enter_after_enter_is_a_dry_run_with_a_page(school, tmp_path):
     code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
     assert (code, "scanned            40 " in said) == (0, True), said
     assert "pairs.html: open it in a browser." in said
@@ -77,7 +71,7 @@ def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) 
     assert "questions_unique" not in school.list_collection_names()
 
 
-def test_the_collection_of_the_number_is_read(school: Db, tmp_path: Path) -> None:
+def test_the_collection_of_the_number_is_read(school, tmp_path):
     answers = ["9\n", "x\n", "2\n", "what\n", "y\n"]
     code, said = ask(school, "--db", school.name, answers=answers, folder=tmp_path)
     assert (code, "scanned            1 " in said) == (0, True), said
@@ -85,12 +79,12 @@ def test_the_collection_of_the_number_is_read(school: Db, tmp_path: Path) -> Non
     assert f"dedup run --source {school.name}.small --target {school.name}.small_unique" in said
 
 
-def test_a_no_runs_nothing(school: Db, tmp_path: Path) -> None:
+def test_a_no_runs_nothing(school, tmp_path):
     code, said = ask(school, "--db", school.name, answers=["\n", "n\n"], folder=tmp_path)
     assert (code, "not confirmed; nothing was written." in said) == (2, True), said
 
 
-def test_ctrl_c_at_a_question_ends_with_130_and_writes_nothing(school: Db, tmp_path: Path) -> None:
+def test_ctrl_c_at_a_question_ends_with_130_and_writes_nothing(school, tmp_path):
     before = sorted(school.list_collection_names())
     code, said = ask(school, "--db", school.name, answers=["1\n", "\x03"], folder=tmp_path)
     assert (code, "ended; nothing was written." in said) == (130, True), said
@@ -98,19 +92,19 @@ def test_ctrl_c_at_a_question_ends_with_130_and_writes_nothing(school: Db, tmp_p
     assert sorted(school.list_collection_names()) == before
 
 
-def test_an_empty_server_says_how_to_go_on(database: Db) -> None:
+def test_an_empty_server_says_how_to_go_on(database):
     result = dedup("run", "--db", "dedup_nothing_there", uri=uri_of(database))
     assert (result.returncode, "no collection that holds documents" in result.stderr) == (2, True)
 
 
-def test_a_page_that_is_there_is_left_alone(school: Db, tmp_path: Path) -> None:
+def test_a_page_that_is_there_is_left_alone(school, tmp_path):
     (tmp_path / "pairs.html").write_text("mine")
     code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
     assert (code, "pairs.html exists" in said) == (2, True), said
     assert (tmp_path / "pairs.html").read_text() == "mine"
 
 
-def test_a_collection_beside_one_that_ends_like_a_state_is_offered(database: Db) -> None:
+def test_a_collection_beside_one_that_ends_like_a_state_is_offered(database):
     database.orders.insert_many([{"text": TEXT} for _ in range(3)])
     database["orders.state"].insert_one({"text": TEXT})
     told = dedup("run", "--db", database.name, uri=uri_of(database)).stderr

@@ -1,9 +1,5 @@
 """What `dedup` says of itself: 13 commands in groups, and the options of a run in groups."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from rich.cells import cell_len
 from typer import Context
@@ -12,10 +8,10 @@ from typer.main import get_command
 from dedup_job.cli import app
 from tests.running import invoke
 
-COMMANDS: Any = get_command(app)
+COMMANDS = get_command(app)
 
 
-def test_thirteen_commands_stand_in_four_groups() -> None:
+def test_thirteen_commands_stand_in_four_groups():
     sections = [*COMMANDS.sections(Context(COMMANDS))]
     assert [title for title, _ in sections] == ["Work:", "Look:", "Correct:", "Set up:"]
     names = [name for _, rows in sections for name, _ in rows]
@@ -23,7 +19,7 @@ def test_thirteen_commands_stand_in_four_groups() -> None:
     assert len(names) == 13
 
 
-def test_the_help_of_a_run_begins_with_examples_and_groups_23_options() -> None:
+def test_the_help_of_a_run_begins_with_examples_and_groups_23_options():
     lines = invoke("run", "--help", COLUMNS="80").stdout.splitlines()
     assert all(line.startswith("  dedup run --source ") for line in lines[2:4])
     assert sum(line.startswith(("  --", "  -h", "  -y")) for line in lines) == 23
@@ -33,7 +29,7 @@ def test_the_help_of_a_run_begins_with_examples_and_groups_23_options() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", ["", *COMMANDS.list_commands(Context(COMMANDS))])
-def test_help_fits_80_columns(name: str, language: str) -> None:
+def test_help_fits_80_columns(name, language):
     words = filter(None, (name, "--help"))
     lines = invoke(*words, COLUMNS="80", DEDUP_LANG=language).stdout.splitlines()
     assert max(map(cell_len, lines)) <= (87 if name == "list" else 80)  # of --what: its names

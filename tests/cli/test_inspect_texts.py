@@ -1,21 +1,15 @@
 """`dedup inspect` finds and decides texts as a run would; without a target it compares them."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from tests.deciding import PLAIN
 from tests.proving import stored
 from tests.running import invoke, refusal, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 LONG = (
     "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
     "叶绿体是进行光合作用的细胞器。"
@@ -25,7 +19,7 @@ QUESTION = "某校共有学生120人，其中女生占一半，求男生的人�
 
 
 @pytest.fixture
-def filled(database: Db, tmp_path: Path) -> Db:
+def filled(database, tmp_path):
     """Return a database with a target made from labelled documents, its snapshot in tmp_path."""
     database.source.insert_many(make_corpus(600, seed=3))
     database.source.insert_many([{"_id": "long", "text": LONG}, {"_id": "short", "text": SHORT}])
@@ -33,26 +27,23 @@ def filled(database: Db, tmp_path: Path) -> Db:
     return database
 
 
-def arguments(database: Db, text: str, *more: str, target: str = "target") -> list[str]:
+def arguments(database, text, *more, target="target"):
     """Return the command line that asks for a text."""
     return ["inspect", "--text", text, "--db", database.name, "--target", target, *more]
 
 
-def environment(database: Db, folder: Path, **more: str) -> dict[str, str]:
+def environment(database, folder, **more):
     """Return where the server and the snapshots are."""
     return {"DEDUP_URI": uri_of(database), "DEDUP_INDEX__FOLDER": str(folder), **more}
 
 
-def found(command: list[str], where: dict[str, str]) -> dict[str, Any]:
+def found(command, where):
     """Return the values of the command's JSON."""
-    values: dict[str, Any] = json.loads(invoke(*command, "--json", **where).stdout)
-    return values
+    return json.loads(invoke(*command, "--json", **where).stdout)
 
 
 @pytest.mark.parametrize("flags", [{}, PLAIN])
-def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
-    filled: Db, tmp_path: Path, flags: dict[str, Any]
-) -> None:
+def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(filled, tmp_path, flags):
     """Not those of the environment: the target's own, as its last run had them."""
     run_here(filled, target="own", index__folder=str(tmp_path), **flags)
     more = {
@@ -61,7 +52,7 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
     }
     where = environment(filled, tmp_path, **more)
     for row in filled["own.ledger"].find({"decision": "duplicate"}).limit(9):
-        text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
+        text = filled.source.find_one({"_id": row["_id"]})["text"]
         told = found(arguments(filled, text, target="own"), where)
         (item,) = told["items"]
         for name in ("decision", "of", "reason", "distance", "similarity", "found_by"):
@@ -74,7 +65,7 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
         assert told["settings_of"] == 1
 
 
-def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_path: Path) -> None:
+def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled, tmp_path):
     filled.source.insert_many(
         {"_id": f"variant {i}", "text": f"{LONG}其中第{i}条结论由{i * 7}位学者在论文里提出。"}
         for i in range(40)
@@ -89,7 +80,7 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
 
 
 @pytest.mark.parametrize("form", ["whole", "text", "classic"])
-def test_texts_are_shown_whatever_their_place(database: Db, tmp_path: Path, form: str) -> None:
+def test_texts_are_shown_whatever_their_place(database, tmp_path, form):
     database.source.insert_one({"_id": 1, "a": {"b": LONG}})
     flags = {"source__field": "a.b", "output__document": form}
     run_here(database, index__folder=str(tmp_path), **flags)
@@ -98,7 +89,7 @@ def test_texts_are_shown_whatever_their_place(database: Db, tmp_path: Path, form
     assert [(one["id"], one["text"]) for one in told["near"]] == [(1, LONG)]
 
 
-def test_neither_collections_nor_snapshots_are_written(filled: Db, tmp_path: Path) -> None:
+def test_neither_collections_nor_snapshots_are_written(filled, tmp_path):
     before, files = stored(filled), {f: f.read_bytes() for f in tmp_path.iterdir()}
     assert len(files) == 1
     for folder in (tmp_path, tmp_path / "none"):
@@ -108,7 +99,7 @@ def test_neither_collections_nor_snapshots_are_written(filled: Db, tmp_path: Pat
     assert {f: f.read_bytes() for f in tmp_path.iterdir()} == files
 
 
-def test_a_text_may_come_from_a_file_or_standard_input(filled: Db, tmp_path: Path) -> None:
+def test_a_text_may_come_from_a_file_or_standard_input(filled, tmp_path):
     file = tmp_path / "text.txt"
     file.write_text(LONG, encoding="utf-8")
     target = ["inspect", "--db", filled.name, "--target", "target"]
@@ -119,7 +110,7 @@ def test_a_text_may_come_from_a_file_or_standard_input(filled: Db, tmp_path: Pat
     assert "\nduplicates (exact)." in output
 
 
-def test_standard_input_that_is_not_a_text_is_refused() -> None:
+def test_standard_input_that_is_not_a_text_is_refused():
     error = refusal("inspect", "-", stdin="正文" * (3 << 20))
     assert error.code == 2
     assert "more than 16 MiB" in str(error)
@@ -128,7 +119,7 @@ def test_standard_input_that_is_not_a_text_is_refused() -> None:
     assert "standard input is not UTF-8" in str(error)
 
 
-def test_a_long_text_is_cut_off_and_json_has_all_of_it_and_what_it_was_searched_by() -> None:
+def test_a_long_text_is_cut_off_and_json_has_all_of_it_and_what_it_was_searched_by():
     text = f"<p>{QUESTION}</p>" + LONG * 12
     output = invoke("inspect", text).stdout
     assert "characters more" in output

@@ -1,34 +1,28 @@
 """`dedup learn`: labels of a target and of files, what it writes, what it refuses."""
 
-from __future__ import annotations
-
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from pymongo.database import Database
 
 from dedup_job.judgment.model import load_model, shipped_model
 from dedup_job.settings import load
 from tests.proving import command, refused
 from tests.running import invoke, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 STEM = "{}去商店买了{}支{}和{}本练习本，{}支{}比{}本练习本贵{}元，问每本练习本多少元？"
 THINGS = ("铅笔", "钢笔", "毛笔", "圆珠笔", "蜡笔")
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
-def decided(database: Db) -> Db:
+def decided(database):
     """Return a database with a target of one run."""
     texts = ["光合作用释放氧气，发生在叶绿体中。", "光合作用会释放氧气，发生在叶绿体中。"]
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
@@ -36,7 +30,7 @@ def decided(database: Db) -> Db:
     return database
 
 
-def problems(number: int, seed: int = 1) -> Iterator[dict[str, Any]]:
+def problems(number, seed=1):
     """Yield labelled pairs: with a word more they are the same, with another thing different."""
     chance = random.Random(seed)
     for i in range(number):
@@ -50,12 +44,12 @@ def problems(number: int, seed: int = 1) -> Iterator[dict[str, Any]]:
             yield {"a": text, "b": other, "label": "different"}
 
 
-def file_of(rows: list[dict[str, Any]], name: str = "pairs.jsonl") -> str:
+def file_of(rows, name="pairs.jsonl"):
     Path(name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     return name
 
 
-def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided: Db) -> None:
+def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided):
     shipped = shipped_model()
     output = command(decided, "learn", "--pairs", file_of([*problems(120)]))
     assert f"120 labelled pairs of {decided.name}.target: 60 same, 60 different" in output
@@ -77,7 +71,7 @@ def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided: Db) -> N
     assert shipped_model() == shipped
 
 
-def test_the_command_that_it_prints_runs_with_the_new_model(decided: Db) -> None:
+def test_the_command_that_it_prints_runs_with_the_new_model(decided):
     output = command(decided, "learn", "--pairs", file_of([*problems(60)]))
     (line,) = (line.strip() for line in output.splitlines() if line.startswith("  dedup run"))
     names = ["--source", f"{decided.name}.source", "--target", f"{decided.name}.target_learnt"]
@@ -86,7 +80,7 @@ def test_the_command_that_it_prints_runs_with_the_new_model(decided: Db) -> None
     assert "(dry run, nothing written)" in told
 
 
-def test_settings_of_the_target_are_in_the_file_and_no_connection(database: Db) -> None:
+def test_settings_of_the_target_are_in_the_file_and_no_connection(database):
     database.source.insert_many({"_id": i, "body": f"text {i} 光合作用"} for i in range(3))
     run_here(database, source__field="body", cleaning__cut_at=['来源"：'], run__threads=1)
     command(database, "learn", "--pairs", file_of([*problems(20)]), "--out", "my.json")
@@ -99,7 +93,7 @@ def test_settings_of_the_target_are_in_the_file_and_no_connection(database: Db) 
     assert not Path("target.model.json").exists()
 
 
-def test_labels_of_review_are_learnt_from(decided: Db) -> None:
+def test_labels_of_review_are_learnt_from(decided):
     decided.source.insert_many({"_id": f"n{i}", "text": f"第{i}题：水沸腾。"} for i in range(4))
     run_here(decided)
     lines = [
@@ -116,7 +110,7 @@ def test_labels_of_review_are_learnt_from(decided: Db) -> None:
     assert "1 label of same, none of different" in str(refused(decided, "learn", "--overwrite"))
 
 
-def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -> None:
+def test_labels_that_contradict_are_named_and_the_last_one_counts(decided):
     rows = [*problems(20)]
     again = {**rows[1], "a": rows[1]["b"], "b": rows[1]["a"], "label": "D"}
     early = {**rows[0], "label": "S", "when": "2026-01-01T00:00Z", "name": "bert"}
@@ -130,7 +124,7 @@ def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -
     assert "9 same, 11 different" in output
 
 
-def test_pairs_with_one_text_or_none_are_left_out_and_counted(decided: Db) -> None:
+def test_pairs_with_one_text_or_none_are_left_out_and_counted(decided):
     rows = [*problems(20)]
     odd = [{"a": None, "b": "x", "label": "S"}, {"a": "x", "b": "<p>x</p>", "label": "D"}]
     output = command(decided, "learn", "--pairs", file_of([*rows, *odd]))

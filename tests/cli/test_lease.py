@@ -1,34 +1,25 @@
 """The lease of a target in `dedup status`, and how it is ended."""
 
-from __future__ import annotations
-
 import signal
-from typing import Any
-
-import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import target_status
 from tests.proving import names, refused
 from tests.running import (
-    Forked,
     invoke,
     run_here,
     scanned,
     uri_of,
 )
 
-Db = Database[dict[str, Any]]
 
-
-def status(database: Db, *more: str) -> str:
+def status(database, *more):
     """Return what `dedup status` prints."""
     result = invoke(*names(database, "status", *more), DEDUP_URI=uri_of(database))
     return " ".join(result.output.split())  # both streams
 
 
-def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Forked]) -> None:
+def test_the_holder_of_a_broken_lease_writes_nothing_more(paused):
     database, process = paused
     assert "is free; process" in status(database, "--break-lease", "--yes")
     before = scanned(database, "target")
@@ -39,7 +30,7 @@ def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Fork
     assert scanned(database, "target") == before
 
 
-def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
+def test_after_a_break_another_run_goes_on(paused):
     database, process = paused
     status(database, "--break-lease", "--yes")
     assert run_here(database).checkpoint.counts.scanned == 2000
@@ -48,13 +39,11 @@ def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
     assert process.returncode == 6
 
 
-def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
-    paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(paused, monkeypatch):
     database, _ = paused
     look = target_status.lease_of
 
-    def look_long(*arguments: Any) -> Any:
+    def look_long(*arguments):
         seen = look(*arguments)
         database["target.state"].update_one({}, {"$inc": {"token": 1}})
         return seen

@@ -1,28 +1,22 @@
 """`dedup list` shows what was dropped, and what nearly was: all of it, or some at random."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import Any
 
 import pytest
 from bson import Int64, ObjectId
-from pymongo.database import Database
 
 from dedup_job.mongo import sampling
 from dedup_job.mongo.reading import PageSize
 from tests.proving import command
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
-
 STEM = "某校共有学生{}人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由"
 OTHER = "明清时期江南地区的纺织业有了新的发展，{}阅读材料并概括其表现，再说明对社会生活的影响。"
 
 
 @pytest.fixture
-def filled(database: Db) -> Db:
+def filled(database):
     """Return a database with a target that holds two refusals."""
     texts = [STEM.format(120), STEM.format(360), OTHER.format(""), OTHER.format("请你一定要仔细")]
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
@@ -30,7 +24,7 @@ def filled(database: Db) -> Db:
     return database
 
 
-def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database: Db) -> None:
+def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database):
     texts = [STEM.format(12), f"<b>{STEM.format(12)}</b>"]
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
     run_here(database, ledger__document="whole")
@@ -38,17 +32,17 @@ def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database: 
     assert STEM.format(12) in command(database, "list", "--what", "exact")
 
 
-def rows_of(database: Db, *words: str) -> list[dict[str, Any]]:
+def rows_of(database, *words):
     """Return the rows of a list in JSON."""
     return [*map(json.loads, command(database, "list", *words, "--format", "jsonl").splitlines())]
 
 
-def ids_of(database: Db, *words: str) -> list[str]:
+def ids_of(database, *words):
     """Return the ids of a list."""
     return command(database, "list", *words, "--format", "ids").splitlines()
 
 
-def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled: Db) -> None:
+def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled):
     stored = {str(d["_id"]): d["dedup"].get("refused") for d in filled.target.find()}
     kinds = {one["class"] for one in stored.values() if one}
     for kind in kinds:
@@ -60,10 +54,10 @@ def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled: Db) 
 
 
 @pytest.mark.parametrize("strings", [False, True])
-def test_ids_can_be_pasted_back_even_where_strings_look_alike(database: Db, strings: bool) -> None:
+def test_ids_can_be_pasted_back_even_where_strings_look_alike(database, strings):
     own = [17, Int64(2**40), 2.5, ObjectId(), b"\0\1", None]
     also = ["17", str(own[3]), 'a "b"\n\u202e', "null"] if strings else []
-    ids: list[Any] = ["!first" if strings else 1, *own, *also]
+    ids = ["!first" if strings else 1, *own, *also]
     database.source.insert_many([{"_id": id_, "text": STEM} for id_ in ids])
     run_here(database)
     dropped = [row["_id"] for row in database["target.ledger"].find().sort("_id", 1)]
@@ -75,7 +69,7 @@ def test_ids_can_be_pasted_back_even_where_strings_look_alike(database: Db, stri
     assert ids_of(database, "--what", "dropped") == []
 
 
-def test_a_list_goes_on_over_many_pages(database: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_goes_on_over_many_pages(database, monkeypatch):
     for name in ("_PAGE", "_WITH_TEXTS"):
         monkeypatch.setattr(sampling, name, PageSize(documents=3))
     database.source.insert_many([{"_id": i, "text": STEM.format(i % 4)} for i in range(30)])
@@ -94,12 +88,12 @@ def test_a_list_goes_on_over_many_pages(database: Db, monkeypatch: pytest.Monkey
     assert ids_of(database, "--what", "groups", "--limit", "2") == ["0", "1"]
 
 
-def at_random(database: Db, what: str, *words: str) -> str:
+def at_random(database, what, *words):
     """Return what a list at random prints."""
     return command(database, "list", "--what", what, "--random", *words)
 
 
-def test_at_random_pairs_stand_side_by_side_the_same_for_the_same_seed(database: Db) -> None:
+def test_at_random_pairs_stand_side_by_side_the_same_for_the_same_seed(database):
     database.source.insert_many([{"_id": i, "text": f"{STEM}{'。' * (i % 2)}"} for i in range(60)])
     run_here(database)
     words = ("near", "--seed", "5", "--limit", "4", "--texts")

@@ -1,13 +1,8 @@
 """`dedup run` as machines see it: its file of metrics."""
 
-from __future__ import annotations
-
 import signal
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.cli.process import STOPPING
 from dedup_job.demo import make_corpus
@@ -19,31 +14,29 @@ from tests.running import (
     wait_for_batches,
 )
 
-Db = Database[dict[str, Any]]
-
 
 @pytest.fixture
-def filled(database: Db) -> Db:
+def filled(database):
     """Return a database with a small source."""
     database.source.insert_many(make_corpus(200, seed=2))
     return database
 
 
-def names(database: Db, target: str = "target") -> tuple[str, ...]:
+def names(database, target="target"):
     """Return the options that name source and target."""
     return ("--source", f"{database.name}.source", "--target", f"{database.name}.{target}", "--yes")
 
 
-def values(file: Path) -> dict[str, float]:
+def values(file):
     """Return the values of a file of metrics, of those by decision the sum."""
-    found: dict[str, float] = {}
+    found = {}
     for family in text_string_to_metric_families(file.read_text()):
         for sample in family.samples:
             found[sample.name] = found.get(sample.name, 0) + sample.value
     return found
 
 
-def test_a_run_and_one_that_fails_after_it(filled: Db, tmp_path: Path) -> None:
+def test_a_run_and_one_that_fails_after_it(filled, tmp_path):
     file = tmp_path / "dedup.prom"
     options = ("--metrics-file", str(file))
     result = dedup("run", *names(filled), *options, uri=uri_of(filled))
@@ -63,7 +56,7 @@ def test_a_run_and_one_that_fails_after_it(filled: Db, tmp_path: Path) -> None:
     assert failed["dedup_documents_total"] == scanned
 
 
-def test_a_dry_run_writes_no_metrics(filled: Db, tmp_path: Path) -> None:
+def test_a_dry_run_writes_no_metrics(filled, tmp_path):
     file = tmp_path / "x.prom"
     result = dedup(
         *("run", *names(filled), "--dry-run", "--metrics-file", str(file)),
@@ -74,7 +67,7 @@ def test_a_dry_run_writes_no_metrics(filled: Db, tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_a_run_that_is_stopped_says_so_in_its_metrics(database: Db, tmp_path: Path) -> None:
+def test_a_run_that_is_stopped_says_so_in_its_metrics(database, tmp_path):
     database.source.insert_many(make_corpus(2000, seed=2))
     file = tmp_path / "dedup.prom"
     process = start_run(database, "target", "--metrics-file", str(file))

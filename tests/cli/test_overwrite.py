@@ -1,18 +1,13 @@
 """What exists is replaced where --overwrite says so; a report of last night by that of tonight."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new
 from tests.running import invoke, refusal, uri_of
 
-Db = Database[dict[str, Any]]
 MINE = '{"text": "mine"}\n'
 NS = ("--source", "d.source", "--target", "d.target")
 TARGET = ("--target", "d.target")
@@ -34,9 +29,7 @@ TARGET = ("--target", "d.target")
         ("config", "init", "FILE"),
     ],
 )
-def test_a_file_that_exists_is_refused_before_anything_is_read(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_file_that_exists_is_refused_before_anything_is_read(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.jsonl").write_text(MINE)
     refused = refusal(*(w.replace("FILE", "mine.jsonl") for w in words), DEDUP_URI="mongodb://x:1")
@@ -47,9 +40,7 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_command_of_a_cron_line_goes_on_night_after_night(
-    database: Db, tmp_path: Path, language: str
-):
+def test_the_command_of_a_cron_line_goes_on_night_after_night(database, tmp_path, language):
     database.source.insert_many({"_id": n, "text": f"第{n}道不同的题目"} for n in range(9))
     names = [tmp_path / name for name in ("r.json", "p.html", "c.json")]
     report, page, checked = map(str, names)
@@ -61,7 +52,7 @@ def test_the_command_of_a_cron_line_goes_on_night_after_night(
         assert invoke("check", *of, "--report", checked, **where).exit_code == 0
 
 
-def test_overwrite_replaces_it(tmp_path: Path):
+def test_overwrite_replaces_it(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "一道题目"}\n')
     (tmp_path / "out.jsonl").write_text(MINE)
     files = (str(tmp_path / name) for name in ("in.jsonl", "out.jsonl"))
@@ -72,13 +63,13 @@ def test_overwrite_replaces_it(tmp_path: Path):
 @pytest.mark.parametrize(
     "content", ['{"run": 5, "name": "mine"}', "<!doctype html><title>mine", "notes: run 4", "{"]
 )
-def test_what_only_looks_like_a_report_is_no_report(content: str, tmp_path: Path):
+def test_what_only_looks_like_a_report_is_no_report(content, tmp_path):
     (tmp_path / "mine").write_text(content)
     with pytest.raises(UsageError, match="exists"):
         check_new("--report", tmp_path / "mine", overwrite=False, again=True)
 
 
-def test_an_empty_file_and_a_device_hold_nothing(tmp_path: Path):
+def test_an_empty_file_and_a_device_hold_nothing(tmp_path):
     (tmp_path / "empty").touch()
     for file in (tmp_path / "empty", Path("/dev/null")):
         check_new("OUT", file, overwrite=False)

@@ -1,20 +1,16 @@
 """A command that is printed or copied means in a shell what it says: nothing in it is expanded."""
 
-from __future__ import annotations
-
 import html
 import os
 import re
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pymongo.database import Database
 
 import dedup_job
 from dedup_job.cli import app
@@ -25,8 +21,6 @@ from dedup_job.printing import command_line
 from dedup_job.runs.status import Check, Finding
 from tests.mongo.test_id_keys import IDS, key_of, same
 from tests.pages.test_report_page import survey_with
-
-Db = Database[dict[str, Any]]
 
 HOSTILE = [
     "q$(touch x)",
@@ -39,10 +33,10 @@ HOSTILE = [
     "!!",
     "\\",
 ]
-CLI: Any = typer.main.get_command(app)
+CLI = typer.main.get_command(app)
 
 
-def run_in_shell(line: str, folder: Path, **environment: str) -> list[str]:
+def run_in_shell(line, folder, **environment):
     """Run a line by sh where `dedup` prints its arguments; return these."""
     stub = folder / "bin" / "dedup"
     stub.parent.mkdir(exist_ok=True)
@@ -61,13 +55,13 @@ def run_in_shell(line: str, folder: Path, **environment: str) -> list[str]:
     return done.stdout.decode().split("\0")[:-1]
 
 
-def copied(page: str) -> list[str]:
+def copied(page):
     """Return what the copy buttons of a page hold."""
     return [html.unescape(line) for line in re.findall(r'data-copy="(.*?)"', page)]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_the_copy_buttons_hold_runs_nothing(name: str, tmp_path: Path) -> None:
+def test_what_the_copy_buttons_hold_runs_nothing(name, tmp_path):
     survey = survey_with("text", name, written=unmistakable(key_of(name)))
     lines = copied(report_page(survey))
     words = [run_in_shell(line, tmp_path) for line in lines]
@@ -83,7 +77,7 @@ def test_what_the_copy_buttons_hold_runs_nothing(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "`" not in name])
-def test_what_a_check_advises_runs_nothing(name: str, tmp_path: Path) -> None:
+def test_what_a_check_advises_runs_nothing(name, tmp_path):
     advice = [Finding(check, 1, 1, ()).advice(name) for check in Check]
     lines = [line for one in advice for line in re.findall("`(dedup [^`]*--target[^`]*)`", one)]
     assert len(lines) == 7
@@ -91,7 +85,7 @@ def test_what_a_check_advises_runs_nothing(name: str, tmp_path: Path) -> None:
         assert run_in_shell(line, tmp_path)[-1] == name
 
 
-def test_no_command_is_put_together_elsewhere() -> None:
+def test_no_command_is_put_together_elsewhere():
     root = Path(dedup_job.__file__).parent
     files = [file for end in ("py", "j2", "toml", "js") for file in root.rglob(f"*.{end}")]
     with_value = re.compile(
@@ -108,7 +102,7 @@ def test_no_command_is_put_together_elsewhere() -> None:
         st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))), max_size=30
     )
 )
-def test_a_shell_reads_the_words_that_were_written(lists: list[list[str]]) -> None:
+def test_a_shell_reads_the_words_that_were_written(lists):
     script = "\n".join(
         "set -- " + command_line(*words) + "; printf '%s\\0' \"$@\" ''" for words in lists
     )
@@ -117,23 +111,20 @@ def test_a_shell_reads_the_words_that_were_written(lists: list[list[str]]) -> No
     assert told[:-1] == [word for words in lists for word in ("dedup", *words, "")]
 
 
-def test_what_commands_a_terminal_is_escaped_and_a_line_stays_one() -> None:
+def test_what_commands_a_terminal_is_escaped_and_a_line_stays_one():
     line = command_line("list", "--target", "a.\x1b[201~\ntouch x\n\t\u202e")
     assert line == r"dedup list --target 'a.\x1b[201~\ntouch x\n\t\u202e'"
 
 
-def parsed(line: str) -> dict[str, Any]:
+def parsed(line):
     """Return the parameters that the command line itself makes of a printed command."""
     _, name, *words = shlex.split(line)
     one = CLI.get_command(None, name)
-    found: dict[str, Any] = one.make_context(name, words).params
-    return found
+    return one.make_context(name, words).params
 
 
 @given(IDS, st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1))
-def test_an_id_in_a_command_is_read_back_as_the_same_of_the_same_type(
-    value: Any, name: str
-) -> None:
+def test_an_id_in_a_command_is_read_back_as_the_same_of_the_same_type(value, name):
     key = key_of(value)
     for words, argument in (
         (("restore", "--target", name, unmistakable(key)), "id_"),
@@ -148,6 +139,6 @@ def test_an_id_in_a_command_is_read_back_as_the_same_of_the_same_type(
         assert same(id_keys.id_value(read), id_keys.id_value(key))
 
 
-def test_a_huge_id_is_written_whole() -> None:
+def test_a_huge_id_is_written_whole():
     key = key_of("题" * 5000)
     assert id_keys.stored(next(readings(unmistakable(key)))) == key

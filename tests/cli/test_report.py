@@ -1,22 +1,13 @@
 """`dedup report`."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import Any
-
-import pytest
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from tests.running import invoke, refusal, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 
-
-def test_a_page_is_written_and_its_size_is_said(database: Db, tmp_path: Path):
+def test_a_page_is_written_and_its_size_is_said(database, tmp_path):
     database.source.insert_many(make_corpus(300, seed=5))
     run_here(database)
     file = tmp_path / "report.html"
@@ -30,7 +21,7 @@ def test_a_page_is_written_and_its_size_is_said(database: Db, tmp_path: Path):
     assert file.stat().st_size < 3_000_000
 
 
-def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database: Db, tmp_path: Path):
+def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database, tmp_path):
     database.source.insert_many(make_corpus(400, seed=5))
     files = [tmp_path / "dry.html", tmp_path / "run.html"]
     of = ["--source", f"{database.name}.source", "--target", f"{database.name}.target"]
@@ -45,9 +36,9 @@ def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database: Db, tmp_
 
 
 def test_a_page_that_fails_in_the_end_leaves_the_run_and_its_metrics_done(
-    database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database, tmp_path, monkeypatch
 ):
-    def full(*_: object) -> None:
+    def full(*_):
         raise DedupError("the page r.html cannot be written: No space left on device.")
 
     monkeypatch.setattr("dedup_job.cli.listing.write_page", full)

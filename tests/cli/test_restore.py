@@ -1,14 +1,9 @@
 """`dedup restore` puts a document into the target for good, and the counts stay right."""
 
-from __future__ import annotations
-
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import json_util
-from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import ledger_removals
@@ -22,12 +17,11 @@ from tests.running import (
 )
 from tests.tampering import LEDGER, RUNS, STATE, one
 
-Db = Database[dict[str, Any]]
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 OTHER = "别的文字，不再一样了。"
 
 
-def as_a_run_keeps_it(database: Db, document: dict[str, Any], **flags: Any) -> dict[str, Any]:
+def as_a_run_keeps_it(database, document, **flags):
     """Return what a run over this document alone stores."""
     database["alone_source"].insert_one(document)
     run_here(database, source="alone_source", target="alone", **flags)
@@ -38,9 +32,7 @@ def as_a_run_keeps_it(database: Db, document: dict[str, Any], **flags: Any) -> d
 
 
 @pytest.mark.parametrize("reason", ["exact", "near"])
-def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(
-    made: Db, tmp_path: Path, reason: str
-) -> None:
+def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(made, tmp_path, reason):
     row = one(made, LEDGER, reason=reason, run=1)
     output = command(made, "restore", str(row["_id"]))
     assert f"duplicate: {reason} in run 1" in output
@@ -52,7 +44,7 @@ def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(
     assert good(made, tmp_path, "--all") == {}
 
 
-def test_later_runs_leave_it_there_and_compare_with_it(made: Db, tmp_path: Path) -> None:
+def test_later_runs_leave_it_there_and_compare_with_it(made, tmp_path):
     row = one(made, LEDGER, reason="near", run=2)
     command(made, "restore", row["_id"])
     text = (made.source.find_one({"_id": row["_id"]}) or {})["text"]
@@ -65,7 +57,7 @@ def test_later_runs_leave_it_there_and_compare_with_it(made: Db, tmp_path: Path)
     assert good(made, tmp_path) == {}
 
 
-def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
+def test_its_row_in_the_runs_tells_what_was_done(made):
     row = one(made, LEDGER, reason="near")
     before = one(made, STATE)
     command(made, "restore", str(row["_id"]))
@@ -84,7 +76,7 @@ def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
     assert now["checkpoint"] == before["checkpoint"]
 
 
-def test_requeued_it_is_left_to_the_next_run(made: Db, tmp_path: Path) -> None:
+def test_requeued_it_is_left_to_the_next_run(made, tmp_path):
     row = one(made, LEDGER, reason="empty")
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "这里现在有了一段正文。"}})
     assert "Requeued" in command(made, "restore", str(row["_id"]), "--requeue")
@@ -94,7 +86,7 @@ def test_requeued_it_is_left_to_the_next_run(made: Db, tmp_path: Path) -> None:
     assert good(made, tmp_path) == {}
 
 
-def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made: Db) -> None:
+def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made):
     row = one(made, LEDGER, reason="near")
     command(made, "restore", str(row["_id"]))
     made.source.delete_one({"_id": row["_id"]})
@@ -113,9 +105,7 @@ MOMENTS = [
 
 @pytest.mark.parametrize(("moment", "way"), MOMENTS)
 @pytest.mark.standalone
-def test_killed_at_any_moment_it_is_done_or_not_done(
-    made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, way: tuple[str, ...]
-) -> None:
+def test_killed_at_any_moment_it_is_done_or_not_done(made, tmp_path, monkeypatch, moment, way):
     """On a standalone server each write stands for itself; the next holder takes them back."""
     row = one(made, LEDGER, reason="near")
     before = outcome(made)
@@ -131,9 +121,7 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
-def test_other_forms_are_restored_with_the_settings_of_their_last_run(
-    any_database: Db, tmp_path: Path, form: str
-) -> None:
+def test_other_forms_are_restored_with_the_settings_of_their_last_run(any_database, tmp_path, form):
     fill(any_database, output__document=form, fingerprint__top_k=20)
     row = one(any_database, LEDGER, reason="near")
     command(any_database, "restore", str(row["_id"]))
@@ -146,7 +134,7 @@ def test_other_forms_are_restored_with_the_settings_of_their_last_run(
 
 
 @pytest.fixture(params=["whole", "text"])
-def emptied(any_database: Db, request: pytest.FixtureRequest) -> tuple[Db, dict[Any, Any]]:
+def emptied(any_database, request):
     """Return a target whose ledger holds documents, the source gone, and the texts there were."""
     fill(any_database, ledger__document="whole", output__document=request.param)
     before = {document["_id"]: document for document in any_database.source.find()}
@@ -156,9 +144,7 @@ def emptied(any_database: Db, request: pytest.FixtureRequest) -> tuple[Db, dict[
 
 
 @pytest.mark.standalone
-def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
-    emptied: tuple[Db, dict[Any, Any]], tmp_path: Path
-) -> None:
+def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(emptied, tmp_path):
     database, before = emptied
     form = one(database, RUNS, _id=1)["settings"]["output"]["document"]
     rows = list(database[LEDGER].find({"decision": "duplicate"}))
@@ -178,9 +164,7 @@ def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(
     assert "document" in rows[-1]
 
 
-def test_undoing_a_run_leaves_the_rows_that_hold_the_only_copy(
-    emptied: tuple[Db, dict[Any, Any]],
-) -> None:
+def test_undoing_a_run_leaves_the_rows_that_hold_the_only_copy(emptied):
     database, _ = emptied
     held = {"run": 2, "document": {"$exists": True}}
     before = database[LEDGER].count_documents(held)
@@ -188,7 +172,7 @@ def test_undoing_a_run_leaves_the_rows_that_hold_the_only_copy(
     assert 0 < before == database[LEDGER].count_documents(held)
 
 
-def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_database: Db) -> None:
+def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_database):
     fill(any_database, ledger__document="whole")
     row = one(any_database, LEDGER, reason="near")
     was = any_database.source.find_one({"_id": row["_id"]}) or {}
@@ -203,9 +187,7 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
     }
 
 
-def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
-    any_database: Db,
-) -> None:
+def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(any_database):
     room = 16 * 1024 * 1024 - 200
     big = {"_id": 2, "text": TEXT, "rest": "无" * ((room - len(TEXT.encode()) - 4000) // 3)}
     any_database.source.insert_many([{"_id": 1, "text": TEXT}, big])
@@ -220,7 +202,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
 
 
 @pytest.fixture
-def many(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> Db:
+def many(any_database, monkeypatch):
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
     monkeypatch.setattr(ledger_removals, "PIECE_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
@@ -229,14 +211,14 @@ def many(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> Db:
     return any_database
 
 
-def file_of_ids(database: Db, folder: Path) -> str:
+def file_of_ids(database, folder):
     """Write the ids of all duplicates into a file, and return its name."""
     file = folder / "ids.txt"
     file.write_text(command(database, "list", "--what", "dropped", "--format", "ids"))
     return str(file)
 
 
-def by_hand(database: Db) -> list[dict[str, Any]]:
+def by_hand(database):
     """Return the entries in the runs that are no runs."""
     only = {"pieces": {"$gte": 0}, "status": {"$ne": "undone"}}
     return list(database[RUNS].find(only).sort("_id", 1))
@@ -244,9 +226,7 @@ def by_hand(database: Db) -> list[dict[str, Any]]:
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("way", [(), ("--requeue",)])
-def test_many_are_one_entry_and_are_undone_together_to_the_letter(
-    many: Db, tmp_path: Path, way: tuple[str, ...]
-) -> None:
+def test_many_are_one_entry_and_are_undone_together_to_the_letter(many, tmp_path, way):
     before = outcome(many)
     output = command(many, "restore", "--ids", file_of_ids(many, tmp_path), *way)
     assert "40 documents (40 duplicate: exact in run 1)." in output
@@ -279,13 +259,8 @@ ALL_CUTS = [
 @pytest.mark.standalone
 @pytest.mark.parametrize(("moment", "commits", "way"), ALL_CUTS)
 def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
-    many: Db,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    moment: int,
-    commits: int,
-    way: tuple[str, ...],
-) -> None:
+    many, tmp_path, monkeypatch, moment, commits, way
+):
     before, words = outcome(many), ("restore", "--ids", file_of_ids(many, tmp_path), *way)
     with monkeypatch.context() as patch:
         cut_off(patch, moment, commits)
@@ -308,9 +283,7 @@ def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("commits", [0, 2, 4])
-def test_an_undo_of_many_that_is_cut_off_is_finished(
-    many: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: int
-) -> None:
+def test_an_undo_of_many_that_is_cut_off_is_finished(many, tmp_path, monkeypatch, commits):
     before = outcome(many)
     command(many, "restore", "--ids", file_of_ids(many, tmp_path))
     with monkeypatch.context() as patch:
@@ -323,9 +296,7 @@ def test_an_undo_of_many_that_is_cut_off_is_finished(
     assert good(many, tmp_path, "--all") == {}
 
 
-def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(
-    many: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(many, tmp_path, monkeypatch):
     words = ("restore", "--ids", file_of_ids(many, tmp_path))
     with monkeypatch.context() as patch:
         cut_off(patch, 0, 2)
@@ -340,9 +311,7 @@ def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(
     assert good(many, tmp_path, "--all") == {}
 
 
-def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(
-    many: Db, tmp_path: Path
-) -> None:
+def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(many, tmp_path):
     command(many, "restore", "--ids", file_of_ids(many, tmp_path))
     many[RUNS].delete_one({"piece": 2})
     before = outcome(many)

@@ -1,52 +1,46 @@
 """`dedup review`: what it refuses, and labels as files."""
 
-from __future__ import annotations
-
 import json
 import socket
 import sys
-from typing import Any
 
 import pytest
 from bson import Int64, ObjectId, json_util
-from pymongo.database import Database
 
 from dedup_job.cli import review as cli
 from dedup_job.demo import make_corpus
 from tests.proving import command, refused
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
-
 
 @pytest.fixture
-def decided(database: Db) -> Db:
+def decided(database):
     """Return a database with a target made of a small corpus."""
     database.source.insert_many(make_corpus(300, seed=3))
     run_here(database)
     return database
 
 
-def near(database: Db) -> dict[str, Any]:
+def near(database):
     """Return the row of a near duplicate."""
     row = database["target.ledger"].find_one({"reason": "near"})
     assert row is not None
     return row
 
 
-def line(database: Db, **more: Any) -> dict[str, Any]:
+def line(database, **more):
     """Return a label of a near duplicate as a line has it."""
     row = near(database)
     return {"label": "D", "id_a": row["of"], "id_b": row["_id"], **more}
 
 
-def test_a_target_without_any_pair_has_nothing_to_review(database: Db) -> None:
+def test_a_target_without_any_pair_has_nothing_to_review(database):
     database.source.insert_one({"text": "光合作用释放氧气，发生在叶绿体中。"})
     run_here(database)
     assert "nothing to review" in str(refused(database, "review", "--no-browser"))
 
 
-def test_a_port_in_use_is_refused_before_any_work(decided: Db) -> None:
+def test_a_port_in_use_is_refused_before_any_work(decided):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -57,9 +51,7 @@ def test_a_port_in_use_is_refused_before_any_work(decided: Db) -> None:
     assert "0 for any that is free" in str(error)
 
 
-def test_without_the_extra_the_command_says_what_to_install(
-    decided: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_the_command_says_what_to_install(decided, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("dedup_job.review")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
@@ -68,19 +60,17 @@ def test_without_the_extra_the_command_says_what_to_install(
     assert "pip install 'dedup-job[review]'" in str(error)
 
 
-def test_labels_are_not_written_to_a_collection_that_forgets(decided: Db) -> None:
+def test_labels_are_not_written_to_a_collection_that_forgets(decided):
     decided.create_collection("target.labels", capped=True, size=1 << 20)
     assert "is capped" in str(refused(decided, "review", "--no-browser"))
     assert "is capped" in str(refused(decided, "review", "--import", "-", stdin="{}"))
 
 
-def test_a_browser_is_given_a_private_file_and_never_the_token(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    opened: list[str] = []
+def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, capsys):
+    opened = []
     monkeypatch.setenv("DISPLAY", ":0")
 
-    def look(address: str) -> bool:
+    def look(address):
         file = address.removeprefix("file://")
         with open(file, encoding="utf-8") as stream:  # noqa: PTH123
             assert "token=secret" in stream.read()
@@ -99,9 +89,7 @@ def test_a_browser_is_given_a_private_file_and_never_the_token(
         assert not cli._opened_in_browser("file:///x")
 
 
-def test_labels_go_out_and_in_again_with_both_texts_of_the_source(
-    decided: Db, tmp_path: Any
-) -> None:
+def test_labels_go_out_and_in_again_with_both_texts_of_the_source(decided, tmp_path):
     file = tmp_path / "labels.jsonl"
     file.write_text(json.dumps(line(decided, name="anna")) + "\n\n", encoding="utf-8")
     assert "1 labels are new" in command(decided, "review", "--import", str(file))
@@ -120,7 +108,7 @@ def test_labels_go_out_and_in_again_with_both_texts_of_the_source(
 IDS = [7, "7", "a\u2028b", ObjectId("65a0a0a0a0a0a0a0a0a0a0a0"), {"a": Int64(1)}, None, 7.5]
 
 
-def test_ids_of_every_type_survive_the_way_through_a_file(database: Db, tmp_path: Any) -> None:
+def test_ids_of_every_type_survive_the_way_through_a_file(database, tmp_path):
     text = "水分子由氢原子和氧原子组成，下列关于它的说法正确的是哪一项？"
     database.source.insert_many([{"_id": id_, "text": text} for id_ in IDS])
     run_here(database)
@@ -136,12 +124,12 @@ def test_ids_of_every_type_survive_the_way_through_a_file(database: Db, tmp_path
     assert [*database["target.labels"].find().sort("_id", 1)] == kept
 
 
-def in_json(id_: Any) -> Any:
+def in_json(id_):
     """Return an id in extended JSON."""
     return json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
 
 
-def test_what_is_not_dedups_own_among_the_labels_is_passed_over(decided: Db) -> None:
+def test_what_is_not_dedups_own_among_the_labels_is_passed_over(decided):
     decided["target.labels"].insert_many(
         [{"_id": 1}, {"_id": {"of": 1}}, {"_id": {"of": 1, "id": 2, "name": "x"}, "label": "X"}]
     )

@@ -1,15 +1,10 @@
 """A password is nowhere: in no output, no log, no traceback, no stored row, no process list."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -27,28 +22,26 @@ NAMES = ("--db", "d", "--source", "source", "--target", "target", "--yes")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(tmp_path_factory):
     """Return the URI, without a user, of a server that has one whose password is the secret."""
     folder = tmp_path_factory.mktemp("secret")
-    with embedded_server(folder, replica_set=False) as uri, MongoClient[Any](uri) as client:
+    with embedded_server(folder, replica_set=False) as uri, MongoClient(uri) as client:
         client.admin.command("createUser", "someone", pwd=SECRET, roles=["root"])
     options = ("--auth", "--setParameter", "enableTestCommands=1")
     with embedded_server(folder, replica_set=False, options=options) as uri:
-        with MongoClient[Any](named(uri)) as client:
+        with MongoClient(named(uri)) as client:
             client.d.source.insert_many(make_corpus(300, seed=1))
         yield uri
 
 
-def named(uri: str, password: str = QUOTED) -> str:
+def named(uri, password=QUOTED):
     """Return the URI with user and password."""
     with_user = uri.replace("mongodb://", f"mongodb://someone:{password}@")
     return f"{with_user}&authSource=admin"
 
 
 @pytest.mark.parametrize("traceback", ["", "1"])
-def test_a_run_that_ends_well_shows_and_stores_no_password(
-    server: str, tmp_path: Path, traceback: str
-) -> None:
+def test_a_run_that_ends_well_shows_and_stores_no_password(server, tmp_path, traceback):
     report = tmp_path / "report.json"
     target = f"target{traceback}"
     names = ("--db", "d", "--source", "source", "--target", target, "--yes")
@@ -56,7 +49,7 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(
         "run", *names, "--report", str(report), uri=named(server), DEDUP_TRACEBACK=traceback
     )
     assert result.returncode == 0, result.stderr
-    with MongoClient[Any](named(server)) as client:
+    with MongoClient(named(server)) as client:
         parts = (target, f"{target}.ledger", f"{target}.runs", f"{target}.state")
         stored = [str(row) for part in parts[2:] for row in client.d[part].find()]
         assert client.d[target].count_documents({}) > 0
@@ -83,9 +76,7 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(
         (lambda _: "mongodb://someone:12345/geheim#x@host", NAMES, 2),
     ],
 )
-def test_no_failure_shows_the_password(
-    server: str, change: Any, arguments: Any, code: int, traceback: str
-) -> None:
+def test_no_failure_shows_the_password(server, change, arguments, code, traceback):
     result = dedup("run", *arguments, uri=change(server), DEDUP_TRACEBACK=traceback)
     assert result.returncode == code, result.stderr
     assert "geheim" not in result.stdout + result.stderr
@@ -98,13 +89,13 @@ def test_no_failure_shows_the_password(
         (lambda uri: f"{uri}&authSource=admin", "lacks a right"),
     ],
 )
-def test_what_keeps_a_user_out_is_told(server: str, change: Any, said: str) -> None:
+def test_what_keeps_a_user_out_is_told(server, change, said):
     result = dedup("run", *NAMES, uri=change(server))
     assert (result.returncode, said in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("traceback", ["", "1"])
-def test_an_unexpected_error_shows_no_password(server: str, traceback: str) -> None:
+def test_an_unexpected_error_shows_no_password(server, traceback):
     """Whatever breaks deep inside, with the client in its hands."""
     program = (
         "import dedup_job.job.pipeline as job\n"
@@ -128,10 +119,10 @@ def test_an_unexpected_error_shows_no_password(server: str, traceback: str) -> N
     assert "geheim" not in result.stdout + result.stderr
 
 
-def test_the_list_of_processes_shows_no_password(server: str, tmp_path: Path) -> None:
+def test_the_list_of_processes_shows_no_password(server, tmp_path):
     file = tmp_path / "uri"
     file.write_text(named(server))
-    with MongoClient[Any](named(server)) as client:
+    with MongoClient(named(server)) as client:
         slow = {"failCommands": ["find"], "blockConnection": True, "blockTimeMS": 500}
         client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
         process = subprocess.Popen(
@@ -142,7 +133,7 @@ def test_the_list_of_processes_shows_no_password(server: str, tmp_path: Path) ->
             text=True,
         )
         try:
-            seen, deadline = set[str](), time.monotonic() + 3
+            seen, deadline = set(), time.monotonic() + 3
             while time.monotonic() < deadline and process.poll() is None:
                 with suppress(psutil.Error):  # it just ended
                     seen.update(psutil.Process(process.pid).cmdline())
@@ -185,7 +176,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("uri", NOT_SHOWN)
-def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri: str) -> None:
+def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri):
     for place in ({"DEDUP_URI": uri}, {"DEDUP_CONNECTION__URI": uri}):
         shown = invoke("config", "show", **place).output
         error = refusal("run", *NAMES, **place)
@@ -198,12 +189,12 @@ def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri
 
 
 @pytest.mark.parametrize("uri", SHOWN)
-def test_of_a_connection_string_all_but_its_secrets_is_shown(uri: str) -> None:
+def test_of_a_connection_string_all_but_its_secrets_is_shown(uri):
     assert redacted(uri) == SHOWN[uri]
 
 
 @pytest.mark.parametrize("uri", [*NOT_SHOWN, *(uri for uri in SHOWN if "=geheim" in uri)])
-def test_a_password_in_uri_is_refused_well_formed_or_not(uri: str) -> None:
+def test_a_password_in_uri_is_refused_well_formed_or_not(uri):
     for option in (("--uri", uri), (f"--uri={uri}",)):
         error = refusal("run", *NAMES, *option)
         assert error.code == 2
@@ -228,7 +219,7 @@ def test_a_password_in_uri_is_refused_well_formed_or_not(uri: str) -> None:
         *((*("run", *NAMES), f"{option}={{}}") for option in PLACES),
     ],
 )
-def test_a_password_anywhere_on_the_command_line_is_refused(words: tuple[str, ...]) -> None:
+def test_a_password_anywhere_on_the_command_line_is_refused(words):
     uris = ["mongodb://someone:geheim@host"]
     if any(word.partition("=")[0] in PLACES for word in words[-2:]):
         uris.append("someone:geheim@host")
@@ -240,7 +231,7 @@ def test_a_password_anywhere_on_the_command_line_is_refused(words: tuple[str, ..
         assert "geheim" not in str(error)
 
 
-def test_an_id_that_looks_alike_is_no_password() -> None:
+def test_an_id_that_looks_alike_is_no_password():
     error = refusal("inspect", "--target", "d.t", "mailto:a@b.c", DEDUP_URI="mongodb://u:PW")
     assert "is not valid" in str(error)
 
@@ -259,9 +250,7 @@ def test_an_id_that_looks_alike_is_no_password() -> None:
         '["mongodb://someone:geheim@host"]\na = "mongodb://someone:geheim@host"',
     ],
 )
-def test_a_password_in_the_place_of_another_setting_is_refused(
-    written: str, tmp_path: Path
-) -> None:
+def test_a_password_in_the_place_of_another_setting_is_refused(written, tmp_path):
     file = tmp_path / "c.toml"
     file.write_text(written, encoding="utf-8")
     error = refusal("config", "validate", str(file))
@@ -272,13 +261,13 @@ def test_a_password_in_the_place_of_another_setting_is_refused(
 @pytest.mark.parametrize(
     "name", ["SOURCE__FIELD", "SOURCE__QUERY", "CONNECTION__DB", "INDEX__FOLDER", "RUN__THREADS"]
 )
-def test_a_password_in_the_environment_of_another_setting_is_refused(name: str) -> None:
+def test_a_password_in_the_environment_of_another_setting_is_refused(name):
     error = refusal("config", "show", **{f"DEDUP_{name}": "mongodb://someone:geheim@host"})
     assert "geheim" not in str(error)
     assert name.lower().replace("__", ".") in str(error)
 
 
-def test_the_client_names_no_secret_of_its_options(server: str) -> None:
+def test_the_client_names_no_secret_of_its_options(server):
     """Whatever message repeats it: the driver's own text shows the password of a TLS key."""
     from dedup_job.mongo.connection import ConnectionSettings, connect
 
@@ -288,7 +277,7 @@ def test_the_client_names_no_secret_of_its_options(server: str) -> None:
     assert repr(client) == "MongoClient()"
 
 
-def test_a_value_that_may_hold_a_password_is_not_repeated_where_a_number_is_expected() -> None:
+def test_a_value_that_may_hold_a_password_is_not_repeated_where_a_number_is_expected():
     result = dedup("run", "--source", "d.a", "--target", "d.b", "--limit", f"me:{SECRET}@host")
     assert result.returncode == 2
     assert SECRET not in result.stderr

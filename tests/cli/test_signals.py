@@ -1,13 +1,10 @@
 """A stop that Python drops, since it came within a finalizer, comes again."""
 
-from __future__ import annotations
-
 import ctypes
 import io
 import os
 import signal
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -19,31 +16,27 @@ from dedup_job.errors import Interrupted
 class Closing:
     """Something that is struck by a signal while it closes itself."""
 
-    def __init__(self, number: signal.Signals) -> None:
+    def __init__(self, number):
         self._number = number
 
-    def __del__(self) -> None:
+    def __del__(self):
         os.kill(os.getpid(), self._number)
         time.sleep(0)  # here Python sees it
 
 
-def in_a_finalizer(number: signal.Signals) -> None:
+def in_a_finalizer(number):
     Closing(number)
 
 
-def in_a_callback(number: signal.Signals) -> None:
+def in_a_callback(number):
     """As when compiled code calls Python."""
     ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
 
 
 @pytest.mark.parametrize("strike", [in_a_finalizer, in_a_callback])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(
-    strike: Callable[[signal.Signals], None],
-    number: signal.Signals,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    def struck() -> None:
+def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(strike, number, capfd):
+    def struck():
         with StopSignals("ended."):
             strike(number)
             time.sleep(10)
@@ -54,7 +47,7 @@ def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_second_signal_comes_again_as_well(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_second_signal_comes_again_as_well(capfd):
     with StopSignals() as stop:
         stop.wait_for_batch()
         in_a_finalizer(signal.SIGTERM)
@@ -65,14 +58,12 @@ def test_the_second_signal_comes_again_as_well(capfd: pytest.CaptureFixture[str]
     assert capfd.readouterr() == ("", f"\n{STOPPING}\n")
 
 
-def test_other_errors_that_python_drops_are_told_as_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told: list[object] = []
+def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
+    told = []
     monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_type))
 
     class Broken:
-        def __del__(self) -> None:
+        def __del__(self):
             raise ValueError
 
     with StopSignals("ended."):
@@ -83,19 +74,17 @@ def test_other_errors_that_python_drops_are_told_as_before(
 class Struck(io.RawIOBase):
     """A file that is struck by a signal while it is written."""
 
-    def writable(self) -> bool:
+    def writable(self):
         """Take what is written."""
         return True
 
-    def write(self, data: object) -> int:
+    def write(self, data):
         """Be struck."""
         os.kill(os.getpid(), signal.SIGTERM)
-        return len(bytes(data))  # type: ignore[call-overload]
+        return len(bytes(data))
 
 
-def test_a_signal_in_the_middle_of_a_line_waits_for_the_batch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_signal_in_the_middle_of_a_line_waits_for_the_batch(monkeypatch):
     stream = io.TextIOWrapper(io.BufferedWriter(Struck()), line_buffering=True)
     monkeypatch.setattr("sys.stderr", stream)
     with StopSignals() as stop:
@@ -104,15 +93,13 @@ def test_a_signal_in_the_middle_of_a_line_waits_for_the_batch(
         assert stop.received == signal.SIGTERM
 
 
-def test_a_stop_that_nothing_else_tells_of_has_the_code_of_its_signal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def struck() -> None:
+def test_a_stop_that_nothing_else_tells_of_has_the_code_of_its_signal(monkeypatch):
+    def struck():
         with StopSignals():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(10)
 
-    codes = list[int]()
+    codes = []
     monkeypatch.setattr("os._exit", codes.append)
     monkeypatch.setattr("dedup_job.cli._run", struck)
     main()

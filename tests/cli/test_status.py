@@ -1,36 +1,28 @@
 """`dedup status`: how a target stands, in each state that it can be in."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from tests.proving import command
-from tests.running import Forked, run_here, scanned
-
-Db = Database[dict[str, Any]]
+from tests.running import run_here, scanned
 
 
-def fill(database: Db) -> None:
+def fill(database):
     """Make a target by one run."""
     database.source.insert_many(make_corpus(50, seed=2))
     run_here(database)
 
 
-def status(database: Db) -> dict[str, Any]:
+def status(database):
     """Return what the command says as JSON; it also says it in words."""
-    found: dict[str, Any] = json.loads(command(database, "status", "--json"))
+    found = json.loads(command(database, "status", "--json"))
     assert found["sentence"] in " ".join(command(database, "status").split())
     return found
 
 
-def test_a_run_at_work_is_told_with_its_process_and_its_progress(
-    paused: tuple[Db, Forked],
-) -> None:
+def test_a_run_at_work_is_told_with_its_process_and_its_progress(paused):
     database, process = paused
     found = status(database)
     assert found["state"] == "running"
@@ -44,14 +36,14 @@ def test_a_run_at_work_is_told_with_its_process_and_its_progress(
 
 
 @pytest.mark.standalone
-def test_a_standalone_server_says_what_is_not_seen(any_database: Db) -> None:
+def test_a_standalone_server_says_what_is_not_seen(any_database):
     fill(any_database)
     is_alone = "setName" not in any_database.client.admin.command("hello")
     said = command(any_database, "status")
     assert ("what the source changes or deletes is not seen" in said) == is_alone
 
 
-def test_a_killed_run_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> None:
+def test_a_killed_run_is_told_from_one_at_work(paused):
     database, process = paused
     process.kill()
     process.wait()
@@ -66,7 +58,7 @@ def test_a_killed_run_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> Non
     assert found["last_failure"] is None
 
 
-def test_new_documents_and_the_last_success_are_told(any_database: Db) -> None:
+def test_new_documents_and_the_last_success_are_told(any_database):
     fill(any_database)
     any_database.source.insert_many([{"text": str(number)} for number in range(7)])
     found = status(any_database)

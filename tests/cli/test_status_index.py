@@ -1,22 +1,15 @@
 """The index file of a target in `dedup status` and `--rebuild-index`."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch, UsageError
 from tests.running import invoke, refusal, run_here, uri_of
 from tests.tampering import one
 
-Db = Database[dict[str, Any]]
 
-
-def texts(n: int, first: int = 0) -> list[dict[str, Any]]:
+def texts(n, first=0):
     """Return n documents with short texts of their own."""
     return [
         {"_id": i, "text": f"第{i}号文件只有这一句话，编号是{i * 7919}。"}
@@ -27,41 +20,40 @@ def texts(n: int, first: int = 0) -> list[dict[str, Any]]:
 class Kept:
     """A target of 30 documents, and the folder of its index files."""
 
-    def __init__(self, database: Db, folder: Path) -> None:
+    def __init__(self, database, folder):
         self.database, self.folder = database, folder
         self.environment = {"DEDUP_URI": uri_of(database), "DEDUP_INDEX__FOLDER": str(folder)}
         self.arguments = ("--db", database.name, "--target", "target")
         database.source.insert_many(texts(30))
 
     @property
-    def file(self) -> Path:
+    def file(self):
         """The one file."""
         (file,) = self.folder.iterdir()
         return file
 
-    def run(self, keeping: bool = True) -> None:
+    def run(self, keeping=True):
         """Decide what is new; keeping: with an index that is kept."""
         run_here(self.database, **({"index__folder": str(self.folder)} if keeping else {}))
 
-    def status(self, *more: str, **environment: str) -> dict[str, Any] | None:
+    def status(self, *more, **environment):
         """Return what `dedup status` says of the index."""
         given = {**self.environment, **environment}
         said = invoke("status", *self.arguments, *more, "--json", **given)
-        found: dict[str, Any] | None = json.loads(said.stdout)["index"]
-        return found
+        return json.loads(said.stdout)["index"]
 
-    def refused(self, *more: str) -> Any:
+    def refused(self, *more):
         """Return the error of a rebuild that is refused."""
         return refusal("status", "--rebuild-index", *self.arguments, *more, **self.environment)
 
 
 @pytest.fixture
-def kept(database: Db, tmp_path: Path) -> Kept:
+def kept(database, tmp_path):
     """Return a source of 30 documents that no run has read yet."""
     return Kept(database, tmp_path / "snapshots")
 
 
-def test_files_are_used_also_where_the_target_went_on(kept: Kept) -> None:
+def test_files_are_used_also_where_the_target_went_on(kept):
     kept.run()
     size = kept.file.stat().st_size
     found = {"documents": 30, "bytes": size, "used": True, "why_not": None}
@@ -73,7 +65,7 @@ def test_files_are_used_also_where_the_target_went_on(kept: Kept) -> None:
     assert "30 documents, 0.3 MB; used by the next run" in said
 
 
-def test_files_that_are_not_used_say_why(kept: Kept) -> None:
+def test_files_that_are_not_used_say_why(kept):
     kept.run()
     content = kept.file.read_bytes()
     kept.file.write_bytes(content[: len(content) // 2])
@@ -83,7 +75,7 @@ def test_files_that_are_not_used_say_why(kept: Kept) -> None:
     assert (kept.status() or {})["why_not"] == "it was made with other settings"
 
 
-def test_a_rebuild_takes_the_settings_of_the_last_run(kept: Kept) -> None:
+def test_a_rebuild_takes_the_settings_of_the_last_run(kept):
     kept.run()
     kept.file.unlink()
     assert (kept.status("--rebuild-index", DEDUP_INDEX__DISTANCE="2") or {})["used"]
@@ -94,9 +86,7 @@ def test_a_rebuild_takes_the_settings_of_the_last_run(kept: Kept) -> None:
     assert "index.distance = 3 then, 2 now" in str(error)
 
 
-def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
-    any_database: Db, tmp_path: Path
-) -> None:
+def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(any_database, tmp_path):
     kept = Kept(any_database, tmp_path / "snapshots")
     kept.run(keeping=False)
     before = one(kept.database, "target.state")
@@ -106,7 +96,7 @@ def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
     assert after == before  # the lease is given back, and nothing else changed
 
 
-def test_rebuild_into_a_folder_that_cannot_be_is_refused_and_leaves_no_lease(kept: Kept) -> None:
+def test_rebuild_into_a_folder_that_cannot_be_is_refused_and_leaves_no_lease(kept):
     kept.run(keeping=False)
     kept.folder.write_text("a file")
     error = kept.refused()
@@ -116,13 +106,11 @@ def test_rebuild_into_a_folder_that_cannot_be_is_refused_and_leaves_no_lease(kep
     assert one(kept.database, "target.state")["lease"] is None
 
 
-def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
-    kept: Kept, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rebuild_without_room_leaves_the_former_file_and_no_lease(kept, monkeypatch):
     kept.run()
     before = kept.file.read_bytes()
 
-    def full(*_: Any) -> None:
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.native.snapshot.os.fsync", full)
@@ -131,15 +119,13 @@ def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
     assert one(kept.database, "target.state")["lease"] is None
 
 
-def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
-    kept: Kept, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(kept, monkeypatch):
     from dedup_job.commands import maintenance
 
     kept.run(keeping=False)
     read = maintenance.read_index
 
-    def slow(*arguments: Any) -> None:
+    def slow(*arguments):
         read(*arguments)
         kept.database["target.state"].update_one({}, {"$inc": {"generation": 1}})
 

@@ -1,38 +1,31 @@
 """Closed standard streams, full disks, readers that have seen enough; the log: a line a record."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.cli import process as streams
 from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
 
-Db = Database[dict[str, Any]]
 ALL = (0, 1, 2)
 
 
-def closed(*handles: int) -> None:
+def closed(*handles):
     """Close standard streams, as `<&-` and `>&-` do."""
     for handle in handles:
         os.close(handle)
 
 
-def on_a_full_disk(handle: int) -> None:
+def on_a_full_disk(handle):
     """Let a standard stream be a file on a full disk."""
     os.dup2(os.open("/dev/full", os.O_WRONLY), handle)
 
 
-def into_a_closed_pipe(handle: int) -> None:
+def into_a_closed_pipe(handle):
     """Let a standard stream be a pipe whose reader is gone."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -40,13 +33,13 @@ def into_a_closed_pipe(handle: int) -> None:
 
 
 @pytest.fixture
-def filled(database: Db) -> Db:
+def filled(database):
     """Return a database with a small source."""
     database.source.insert_many([{"_id": i, "text": f"第{i // 2}段不同的正文"} for i in range(20)])
     return database
 
 
-def ended(database: Db, folder: Path, first: Callable[[], object], *words: str) -> tuple[int, str]:
+def ended(database, folder, first, *words):
     """Run a command on the target; return its exit code and what it could print."""
     arguments = [*words, "--db", database.name, "--target", "target"]
     process = Forked(arguments, environment_for(uri_of(database)), folder / "said", first)
@@ -64,9 +57,7 @@ def ended(database: Db, folder: Path, first: Callable[[], object], *words: str) 
         partial(into_a_closed_pipe, 2),
     ],
 )
-def test_a_run_that_cannot_print_ends_as_any_other(
-    filled: Db, tmp_path: Path, first: Callable[[], object]
-) -> None:
+def test_a_run_that_cannot_print_ends_as_any_other(filled, tmp_path, first):
     code, said = ended(filled, tmp_path, first, "run", "--source", "source")
     assert code == 0, said
     assert "Traceback" not in said
@@ -74,7 +65,7 @@ def test_a_run_that_cannot_print_ends_as_any_other(
     assert filled["target.runs"].distinct("status") == ["done"]
 
 
-def test_a_reader_that_is_slow_gets_all_of_it() -> None:
+def test_a_reader_that_is_slow_gets_all_of_it():
     """The shell's other programs may have made the pipe or terminal one that does not wait."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -87,21 +78,19 @@ def test_a_reader_that_is_slow_gets_all_of_it() -> None:
     thread.join()
 
 
-def test_a_run_says_that_its_report_could_not_be_printed(filled: Db, tmp_path: Path) -> None:
+def test_a_run_says_that_its_report_could_not_be_printed(filled, tmp_path):
     _, said = ended(filled, tmp_path, partial(on_a_full_disk, 1), "run", "--source", "source")
     assert said.endswith("the report could not be printed: No space left on device\n")
 
 
 @pytest.mark.parametrize(("handles", "code"), [((1,), 6), ((2,), 6), (ALL, 6)])
-def test_the_exit_code_tells_also_where_nothing_else_can(
-    filled: Db, tmp_path: Path, handles: tuple[int, ...], code: int
-) -> None:
+def test_the_exit_code_tells_also_where_nothing_else_can(filled, tmp_path, handles, code):
     filled["target"].insert_one({"_id": "of another tool"})
     first = partial(closed, *handles)
     assert ended(filled, tmp_path, first, "run", "--source", "source")[0] == code
 
 
-def test_a_listing_that_is_read_no_further_ends_quietly(filled: Db, tmp_path: Path) -> None:
+def test_a_listing_that_is_read_no_further_ends_quietly(filled, tmp_path):
     ended(filled, tmp_path, partial(closed, 0), "run", "--source", "source")
     for first in (partial(into_a_closed_pipe, 1), partial(closed, 1)):
         code, said = ended(filled, tmp_path, first, "list", "--what", "refused")
@@ -109,9 +98,7 @@ def test_a_listing_that_is_read_no_further_ends_quietly(filled: Db, tmp_path: Pa
         assert "error" not in said
 
 
-def test_a_listing_that_cannot_be_written_ends_with_1_and_says_why(
-    filled: Db, tmp_path: Path
-) -> None:
+def test_a_listing_that_cannot_be_written_ends_with_1_and_says_why(filled, tmp_path):
     ended(filled, tmp_path, partial(closed, 0), "run", "--source", "source")
     first = partial(on_a_full_disk, 1)
     code, said = ended(filled, tmp_path, first, "list", "--what", "refused")
@@ -120,9 +107,7 @@ def test_a_listing_that_cannot_be_written_ends_with_1_and_says_why(
 
 
 @pytest.mark.parametrize("redirections", ["<&- >&- 2>&-", "<&- >&-", "2>&-"])
-def test_a_command_begins_without_the_streams_that_its_shell_closed(
-    redirections: str,
-) -> None:
+def test_a_command_begins_without_the_streams_that_its_shell_closed(redirections):
     text = f"exec {sys.executable} -m dedup_job --version {redirections}"
     result = subprocess.run(
         ["sh", "-c", text], env=environment_for(None), capture_output=True, text=True, check=False
@@ -150,7 +135,7 @@ log.info("the %s goes on", "run")
 
 
 @pytest.mark.parametrize("traceback", ["", "1"])
-def test_what_fails_in_the_background_is_one_line(traceback: str) -> None:
+def test_what_fails_in_the_background_is_one_line(traceback):
     told = subprocess.run(
         [sys.executable, "-c", FAILING],
         env=environment_for(None, DEDUP_TRACEBACK=traceback),

@@ -3,12 +3,6 @@
 Then what other commands say of such a target: none deletes what no run may delete.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from bson import Int64
 
@@ -19,9 +13,6 @@ from tests.tampering import (
     LEDGER,
     RUNS,
     STATE,
-    Db,
-    Do,
-    Document,
     add,
     alone,
     change,
@@ -36,21 +27,21 @@ from tests.tampering import (
 )
 
 
-def long_text(database: Db) -> Document:
+def long_text(database):
     """Return a kept document whose fingerprint does not change with a space."""
     return one(database, text={"$regex": ".{100}"}, _id={"$nin": database[LEDGER].distinct("of")})
 
 
-def repeated(database: Db) -> Document:
+def repeated(database):
     """Return such a document that has exact duplicates."""
     named = database[LEDGER].distinct("of", {"reason": "exact"})
     return one(database, text={"$regex": ".{100}"}, _id={"$in": named})
 
 
-def other_fingerprint(pick: Callable[[Db], Document]) -> Do:
+def other_fingerprint(pick):
     """Return what changes one bit of a fingerprint."""
 
-    def do(database: Db) -> Any:
+    def do(database):
         kept = pick(database)
         flipped = Int64(kept["dedup"]["fingerprint"] ^ 1)
         database.target.update_one({"_id": kept["_id"]}, {"$set": {"dedup.fingerprint": flipped}})
@@ -59,17 +50,17 @@ def other_fingerprint(pick: Callable[[Db], Document]) -> Do:
     return do
 
 
-def decided_twice_and_gone(database: Db) -> Any:
+def decided_twice_and_gone(database):
     """Do so with one that leaves the source."""
     id_ = decided_twice(database)
     database.source.delete_one({"_id": id_})
     return id_
 
 
-def another_original(reason: str) -> Do:
+def another_original(reason):
     """Return what lets a row name a kept document that it is no duplicate of."""
 
-    def do(database: Db) -> Any:
+    def do(database):
         found = one(database, LEDGER, reason=reason)
         other = one(database, _id={"$ne": found["of"]}, **{"dedup.run": 1})["_id"]
         database[LEDGER].update_one({"_id": found["_id"]}, {"$set": {"of": other}})
@@ -78,14 +69,14 @@ def another_original(reason: str) -> Do:
     return do
 
 
-def dropped_original(database: Db) -> Any:
+def dropped_original(database):
     """Let a row name a document that was dropped itself."""
     first, second = database[LEDGER].find({"reason": "exact"}).sort("_id", 1).limit(2)
     database[LEDGER].update_one({"_id": first["_id"]}, {"$set": {"of": second["_id"]}})
     return first["_id"]
 
 
-def itself(database: Db) -> Any:
+def itself(database):
     """Let a row name its own document, which the target holds under another type of number."""
     found = one(database, LEDGER, reason="exact", _id={"$type": "int"})
     kept = one(database, _id=found["of"])
@@ -94,7 +85,7 @@ def itself(database: Db) -> Any:
     return found["_id"]
 
 
-def exchanged_reasons(database: Db) -> Any:
+def exchanged_reasons(database):
     """Exchange the reasons of two rows, so that the counts agree."""
     near, exact = (one(database, LEDGER, reason=reason, run=1) for reason in ("near", "exact"))
     for found, reason in ((near, "exact"), (exact, "near")):
@@ -102,7 +93,7 @@ def exchanged_reasons(database: Db) -> Any:
     return exact["_id"]
 
 
-def exchanged_documents(database: Db) -> Any:
+def exchanged_documents(database):
     """Keep a duplicate in place of a unique document, which goes to the ledger."""
     found, unique = one(database, LEDGER, reason="near", run=1), alone(database)
     kept, document = one(database, _id=found["of"]), one(database, "source", _id=found["_id"])
@@ -113,7 +104,7 @@ def exchanged_documents(database: Db) -> Any:
     return unique["_id"]
 
 
-def exchanged_original(database: Db) -> Any:
+def exchanged_original(database):
     """Keep the later one of two equal documents."""
     found = one(database, LEDGER, reason="exact", run=1, of={"$type": "int"})
     kept, document = one(database, _id=found["of"]), one(database, "source", _id=found["_id"])
@@ -125,10 +116,10 @@ def exchanged_original(database: Db) -> Any:
     return kept["_id"]
 
 
-def edited(do: Do) -> Do:
+def edited(do):
     """Return what does this to an exact duplicate with another text in the source by now."""
 
-    def both(database: Db) -> Any:
+    def both(database):
         id_ = one(database, LEDGER, reason="exact")["_id"]
         database.source.update_one({"_id": id_}, {"$set": {"text": "别的文字，不再一样了。"}})
         return do(database)
@@ -136,7 +127,7 @@ def edited(do: Do) -> Do:
     return both
 
 
-def case(name: str, do: Do, named: str = "", **words: str) -> Any:
+def case(name, do, named="", **words):
     """Return a row of the table: all that is found.
 
     named: findings that show the `_id` first; words: others, with what is among the first.
@@ -203,9 +194,7 @@ CASES = (
     "more", [("--all",), pytest.param((), marks=pytest.mark.thorough)], ids=["all", "sample"]
 )
 @pytest.mark.parametrize(("do", "expected"), CASES)
-def test_what_is_done_by_hand_is_found_and_nothing_else(
-    made: Db, tmp_path: Path, do: Do, expected: dict[Check, str], more: tuple[str, ...]
-) -> None:
+def test_what_is_done_by_hand_is_found_and_nothing_else(made, tmp_path, do, expected, more):
     id_ = do(made)
     check = good if expected.keys() <= {*NOTES} else wrong
     found = check(made, tmp_path, *more)
@@ -214,14 +203,12 @@ def test_what_is_done_by_hand_is_found_and_nothing_else(
         assert words.format(id=shown(id_)) in ", ".join(found[str(finding)])
 
 
-def shown(id_: Any) -> str:
+def shown(id_):
     """Return an id as a check shows it."""
     return f'"{id_}"' if isinstance(id_, str) else repr(id_)
 
 
-def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(
-    database: Db, tmp_path: Path
-) -> None:
+def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(database, tmp_path):
     fill(database, ledger__document="whole")
     for reason in ("near", "empty"):
         id_ = one(database, LEDGER, reason=reason)["_id"]
@@ -241,10 +228,10 @@ def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(
     assert found.keys() == {Check.CONTRADICTS, Check.DIFFERS, Check.GONE}
 
 
-def source_elsewhere(**more: Any) -> Do:
+def source_elsewhere(**more):
     """Return what lets the state name a collection with the same ids, of other documents."""
 
-    def do(database: Db) -> None:
+    def do(database):
         ids = database.target.distinct("_id")
         database.other.insert_many([{"_id": id_, "text": "别的"} for id_ in ids])
         state(source=f"{database.name}.other", **more)(database)
@@ -267,7 +254,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_other_commands_refuse_it_and_take_nothing_back(made: Db, name: str) -> None:
+def test_other_commands_refuse_it_and_take_nothing_back(made, name):
     do, commands, words = REFUSED[name]
     lost = [one(made, **{"dedup.run": number})["_id"] for number in (1, 2)]
     made.source.delete_many({"_id": {"$in": lost}})
@@ -280,7 +267,7 @@ def test_other_commands_refuse_it_and_take_nothing_back(made: Db, name: str) -> 
     assert stored(made)["target"] == before
 
 
-def test_an_incomplete_batch_takes_nothing_of_earlier_runs_back(made: Db) -> None:
+def test_an_incomplete_batch_takes_nothing_of_earlier_runs_back(made):
     first, dropped = one(made, **{"dedup.run": 1}), one(made, LEDGER, run=1)
     state(intent=[first["_id"], dropped["_id"]])(made)
     run_again(made)

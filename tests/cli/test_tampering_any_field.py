@@ -4,25 +4,18 @@ A field is removed, gets another type, another value, and a neighbour that no ru
 depth. No change may end in a traceback.
 """
 
-from __future__ import annotations
-
 import copy
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import Int64
 from hypothesis import given
 from hypothesis import strategies as st
-from pymongo.database import Database
 
 from dedup_job.errors import DedupError
 from tests.conftest import fresh_database
 from tests.proving import command, found
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
 ADDED = "added_by_hand"
 
 QUESTION = "在标准状况下，将一定量的二氧化碳气体缓慢通入澄清石灰水，观察到溶液先变浑浊后又变澄清"
@@ -46,7 +39,7 @@ UNSEEN = {
 
 
 @pytest.fixture(scope="module")
-def made(replica_set: str) -> Iterator[Db]:
+def made(replica_set):
     """Return a target of two runs and a restore, with rows of all kinds; each test mends it."""
     for database in fresh_database(replica_set):
         for first in (0, 100):
@@ -58,9 +51,9 @@ def made(replica_set: str) -> Iterator[Db]:
         yield database
 
 
-def changes_of(database: Db) -> list[tuple[str, Any, str, str]]:
+def changes_of(database):
     """Return collection, `_id`, path and how of all that can be done to a row of each kind."""
-    kinds: dict[tuple[Any, ...], tuple[str, Any]] = {}
+    kinds = {}
     for name in ("target", "target.ledger"):
         for row in database[name].find().sort("_id", -1):
             kind = (name, *sorted(row), *sorted(row.get("dedup") or ()), row.get("reason"))
@@ -69,7 +62,7 @@ def changes_of(database: Db) -> list[tuple[str, Any, str, str]]:
     return [(name, row["_id"], path, how) for name, row in rows for path, how in _changes(row)]
 
 
-def _changes(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _changes(value, path=""):
     if isinstance(value, dict):
         yield f"{path}{ADDED}", "add"
         names = [name for name in value if path or name not in ("_id", "text", "answer")]
@@ -83,7 +76,7 @@ def _changes(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from _changes(inner, f"{path}{name}.")
 
 
-def other_value(value: Any) -> Any:
+def other_value(value):
     """Return another value of the same type."""
     match value:
         case bool():
@@ -104,14 +97,14 @@ def other_value(value: Any) -> Any:
             return 5
 
 
-def changed(row: Any, path: str, how: str) -> Any:
+def changed(row, path, how):
     """Return a row with the change."""
     row = copy.deepcopy(row)
     *outer, last = path.split(".")
-    place: Any = row
+    place = row
     for name in outer:
         place = place[int(name)] if isinstance(place, list) else place[name]
-    key: Any = int(last) if isinstance(place, list) else last
+    key = int(last) if isinstance(place, list) else last
     if how == "remove":
         del place[key]
     elif how == "add":
@@ -123,7 +116,7 @@ def changed(row: Any, path: str, how: str) -> Any:
     return row
 
 
-def checked(database: Db, file: Path) -> tuple[int, str]:
+def checked(database, file):
     """Return exit code and words of a check of everything."""
     file.unlink(missing_ok=True)
     code, said = 0, ""
@@ -136,9 +129,7 @@ def checked(database: Db, file: Path) -> tuple[int, str]:
 
 
 @given(data=st.data())
-def test_a_change_of_any_field_is_seen_and_its_row_named(
-    made: Db, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_a_change_of_any_field_is_seen_and_its_row_named(made, tmp_path_factory, data):
     name, id_, path, how = data.draw(st.sampled_from(changes_of(made)))
     row, file = made[name].find_one({"_id": id_}), tmp_path_factory.getbasetemp() / "check.json"
     made[name].replace_one({"_id": id_}, changed(row, path, how))

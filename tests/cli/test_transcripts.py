@@ -5,17 +5,13 @@ the database, all else is what was said. `[2]` is the exit code before an error.
 is written into the files by `WRITE_TRANSCRIPTS=1 pytest tests/cli/test_transcripts.py`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import ObjectId
-from pymongo.database import Database
 from typer.testing import CliRunner
 
 from dedup_job.cli import app
@@ -29,7 +25,7 @@ TEXT = (
     "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
     "叶绿体是进行光合作用的细胞器。"
 )
-DOCUMENTS: list[dict[str, Any]] = [
+DOCUMENTS = [
     {"_id": 1, "text": f"1998年的考题：{TEXT}"},
     {"_id": 2, "text": f"1998年的考题：{TEXT}"},
     {"_id": 3, "text": f"（3分）1998年的考题：{TEXT[:-1]}"},
@@ -49,12 +45,7 @@ COMMAND = re.compile(r"\$ (?:echo (.*) \| )?((?:\w+=\S+ )*)dedup (.*)")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_commands_say_what_the_transcript_holds(
-    database: Database[dict[str, Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    file: Path,
-) -> None:
+def test_commands_say_what_the_transcript_holds(database, tmp_path, monkeypatch, file):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DEDUP_URI", uri_of(database))
     monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path / "index"))
@@ -69,7 +60,7 @@ def test_commands_say_what_the_transcript_holds(
     assert said == told
 
 
-def answer(database: Database[dict[str, Any]], line: str) -> str:
+def answer(database, line):
     """Do what a line asks for; return what is said, without what differs from day to day."""
     if line.startswith("> "):
         exec(line[2:], {"db": database, "Path": Path})

@@ -1,13 +1,8 @@
 """`dedup undo` takes the last run back, whole, and never the only copy of a document."""
 
-from __future__ import annotations
-
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.cli import console
 from dedup_job.mongo import rollback
@@ -24,16 +19,14 @@ from tests.running import (
 )
 from tests.tampering import LEDGER, STATE, one
 
-Db = Database[dict[str, Any]]
 
-
-def of_run(database: Db, run: int) -> tuple[list[Any], list[Any]]:
+def of_run(database, run):
     """Return what a run wrote to target and ledger."""
     kept, ledger = outcome(database)
     return [d for d in kept if d["dedup"]["run"] == run], [r for r in ledger if r["run"] == run]
 
 
-def as_of_run(rows: list[Any], run: int) -> list[Any]:
+def as_of_run(rows, run):
     """Return documents or rows as if that run had written them."""
     return [
         {**row, "run": run} if "run" in row else {**row, "dedup": {**row["dedup"], "run": run}}
@@ -41,15 +34,13 @@ def as_of_run(rows: list[Any], run: int) -> list[Any]:
     ]
 
 
-def statuses(database: Db) -> list[str]:
+def statuses(database):
     """Return the status of each run."""
     return [row["status"] for row in database["target.runs"].find().sort("_id", 1)]
 
 
 @pytest.mark.standalone
-def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
-    made: Db, tmp_path: Path
-) -> None:
+def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(made, tmp_path):
     first, second = of_run(made, 1), of_run(made, 2)
     generation = one(made, STATE)["generation"]
     output = command(made, "undo", "2", "--yes")
@@ -70,7 +61,7 @@ def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
     assert good(made, tmp_path, "--all") == {}
 
 
-def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) -> None:
+def test_all_runs_can_be_undone_one_after_the_other(made, tmp_path):
     command(made, "undo", "2", "--yes")
     command(made, "undo", "1", "--yes")
     assert outcome(made) == ([], [])
@@ -83,7 +74,7 @@ def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) ->
     assert good(made, tmp_path) == {}
 
 
-def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
+def test_a_stopped_run_can_be_undone(any_database, tmp_path):
     fill_alike(any_database)
     any_database[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})
     command(any_database, "undo", "2", "--yes")
@@ -93,7 +84,7 @@ def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
 
 
 @pytest.mark.standalone
-def test_the_only_copy_of_a_document_stays(made: Db, tmp_path: Path) -> None:
+def test_the_only_copy_of_a_document_stays(made, tmp_path):
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
     output = command(made, "undo", "2", "--yes")
@@ -119,8 +110,8 @@ ALL_CUTS = [
 @pytest.mark.parametrize(("pages", "then"), ALL_CUTS)
 @pytest.mark.standalone
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
-    made: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int, then: str
-) -> None:
+    made, tmp_path, monkeypatch, pages, then
+):
     first = of_run(made, 1)
     monkeypatch.setattr(rollback, "WRITE", 20)
     cut_off(monkeypatch, 0, pages)
@@ -139,7 +130,7 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     assert good(made, tmp_path, "--all") == {}
 
 
-def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Path) -> None:
+def test_the_snapshot_of_the_index_is_not_used_afterwards(made, tmp_path):
     kept = {"index__folder": str(tmp_path)}
     made.source.insert_one({"_id": "one more", "text": "再来一份正文，谁也不像它。"})
     run_again(made, **kept)
@@ -152,7 +143,7 @@ def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Pa
 
 
 @pytest.mark.parametrize("answer", ["y", "n", ""])
-def test_on_a_terminal_it_asks(made: Db, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+def test_on_a_terminal_it_asks(made, monkeypatch, answer):
     monkeypatch.setattr(console, "is_interactive", lambda: True)
     before = outcome(made)
     words = names(made, "undo", "2")

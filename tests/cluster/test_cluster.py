@@ -1,7 +1,5 @@
 """A run whose texts a cluster prepares, of processes on this machine, ends as one left alone."""
 
-from __future__ import annotations
-
 import re
 import sys
 from contextlib import suppress

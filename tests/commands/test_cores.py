@@ -1,7 +1,5 @@
 """Threads by the cores there are, with some left to a database on the same machine."""
 
-from __future__ import annotations
-
 import psutil
 import pytest
 

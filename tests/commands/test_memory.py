@@ -1,47 +1,41 @@
 """What an index needs is said before a run, and what cannot work is refused."""
 
-from __future__ import annotations
-
 import logging
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from dedup_job.commands import cores
 from dedup_job.commands.cores import index_memory, needed_memory
 from dedup_job.errors import UsageError
-from dedup_job.settings import Settings, load_settings
+from dedup_job.settings import load_settings
 
 
-def allowing(memory: int | None = None, **values: Any) -> Settings:
+def allowing(memory=None, **values):
     """Return settings with so much memory; others by name, `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in values.items()}
     return load_settings(None, {**dotted, "run.max_memory": memory} if memory else dotted)
 
 
-def test_an_index_needs_what_its_channels_need() -> None:
+def test_an_index_needs_what_its_channels_need():
     assert needed_memory(allowing(), 50_000_000) == pytest.approx(0.5e9 + 50e6 * 198.5, rel=0.002)
     simhash = allowing(index__candidate_generators=["simhash"], decision__judge="similarity")
     assert needed_memory(simhash, 50_000_000) == pytest.approx(0.5e9 + 50e6 * 62, rel=0.02)
     assert needed_memory(allowing(), 0) == 0.5e9
 
 
-def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(caplog):
     assert index_memory(allowing(1_600_000_000), 1_900_000) == pytest.approx(1e9)
     assert index_memory(allowing(600_000_000), 100_000) == pytest.approx(0.1e9)
     assert not caplog.messages
 
 
-def test_one_that_does_not_fit_is_told_with_the_figures(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_that_does_not_fit_is_told_with_the_figures(caplog):
     index_memory(allowing(4_000_000_000), 50_000_000)
     assert "may need 10.4 GB for an index of 50,000,000 documents, and it has 4.0 GB" in caplog.text
 
 
-def test_too_little_memory_for_any_index_is_refused() -> None:
+def test_too_little_memory_for_any_index_is_refused():
     with pytest.raises(UsageError, match=r"allows 0\.3 GB; a run takes 0\.6 GB at least"):
         index_memory(allowing(300_000_000))
 
@@ -56,14 +50,8 @@ def test_too_little_memory_for_any_index_is_refused() -> None:
     ],
 )
 def test_without_a_limit_of_its_own_a_run_has_what_the_machine_has(
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    tmp_path: Path,
-    available: int,
-    limit: str | None,
-    documents: int,
-    warned: bool,
-) -> None:
+    monkeypatch, caplog, tmp_path, available, limit, documents, warned
+):
     monkeypatch.setattr(cores, "_CGROUP", tmp_path)
     has = SimpleNamespace(available=available)
     monkeypatch.setattr(cores.psutil, "virtual_memory", lambda: has)

@@ -1,14 +1,9 @@
 """The index between runs: used where it is that of the target, else read from the target."""
 
-from __future__ import annotations
-
 import logging
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import Int64
-from pymongo.database import Database
 
 from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.demo import make_corpus
@@ -19,24 +14,22 @@ from dedup_job.mongo.target import Target
 from dedup_job.native import snapshot
 from tests.running import outcome, run_here
 
-Db = Database[dict[str, Any]]
-
 
 class Watched:
     """Runs with a snapshot of any size, and tells how the index came to be."""
 
-    def __init__(self, database: Db, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, database, folder, monkeypatch):
         self.database, self.folder = database, folder
-        self.recalled: list[str | None] = []
+        self.recalled = []
         recall = SnapshotStore.load
 
-        def watched(memory: SnapshotStore, kept: Any) -> str | None:
+        def watched(memory, kept):
             self.recalled.append(recall(memory, kept))
             return self.recalled[-1]
 
         look = SnapshotStore.promised
 
-        def looked(memory: SnapshotStore) -> Any:
+        def looked(memory):
             if (found := look(memory)) is not None:
                 self.recalled.append(None)  # it is used, unless something is decided and it is not
             return found
@@ -44,21 +37,21 @@ class Watched:
         monkeypatch.setattr(SnapshotStore, "load", watched)
         monkeypatch.setattr(SnapshotStore, "promised", looked)
 
-    def run(self, **flags: Any) -> str | None:
+    def run(self, **flags):
         """Run and return why the snapshot was not used, None if it was."""
-        own: dict[str, Any] = {"index__folder": str(self.folder)}
+        own = {"index__folder": str(self.folder)}
         run_here(self.database, **(own | flags))
         return self.recalled[-1]
 
     @property
-    def file(self) -> Path:
+    def file(self):
         """The only snapshot."""
         (file,) = self.folder.iterdir()
         return file
 
 
 @pytest.fixture
-def watched(any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
+def watched(any_database, tmp_path, monkeypatch):
     """Return a database with half of its documents deduplicated, and the index kept."""
     corpus = make_corpus(600, seed=8)
     any_database.source.insert_many(corpus[:300])
@@ -68,7 +61,7 @@ def watched(any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return runs
 
 
-def assert_as_in_one_run(runs: Watched) -> None:
+def assert_as_in_one_run(runs):
     """Target and ledger are those of one run over everything."""
     run_here(runs.database, target="alone")
     kept, ledger = outcome(runs.database)
@@ -77,7 +70,7 @@ def assert_as_in_one_run(runs: Watched) -> None:
     assert [{**row, "run": 0} for row in ledger] == [{**row, "run": 0} for row in alone_ledger]
 
 
-def test_the_next_run_begins_with_the_snapshot(watched: Watched) -> None:
+def test_the_next_run_begins_with_the_snapshot(watched):
     assert watched.run() is None
     assert_as_in_one_run(watched)
     before = watched.file.stat().st_mtime_ns
@@ -86,15 +79,15 @@ def test_the_next_run_begins_with_the_snapshot(watched: Watched) -> None:
 
 
 def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_header(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    watched, monkeypatch
+):
     """A byte that changed elsewhere is found by the next run that decides something."""
     watched.run()
     reported = (watched.database["target.runs"].find_one({"_id": 2}) or {})["left_out"]
     _damage(watched.file)
     before, loads = watched.file.read_bytes(), len(watched.recalled)
     with monkeypatch.context() as patch:
-        patch.setattr(snapshot, "read", None)
+        patch.setattr(snapshot, "_read", None)
         assert watched.run() is None
     assert len(watched.recalled) == loads + 1
     assert watched.file.read_bytes() == before
@@ -106,15 +99,13 @@ def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_hea
     assert watched.run() is None
 
 
-def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(watched, monkeypatch):
     """Each batch finds the segment too large; the next run has one file again."""
-    segments: list[int] = []
+    segments = []
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     replace = KeptIndex.replace_growing
 
-    def counted(kept: KeptIndex, mapped: Any) -> None:
+    def counted(kept, mapped):
         replace(kept, mapped)
         segments.append(len(kept.core.segments))
 
@@ -126,9 +117,7 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
     assert watched.run() is None
 
 
-def test_an_index_that_is_read_from_the_target_outgrows_its_memory_as_well(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_is_read_from_the_target_outgrows_its_memory_as_well(watched, monkeypatch):
     watched.file.unlink()
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", PageSize(documents=40))
@@ -137,9 +126,9 @@ def test_an_index_that_is_read_from_the_target_outgrows_its_memory_as_well(
 
 
 def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_said(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def full(**_: Any) -> None:
+    watched, monkeypatch, caplog
+):
+    def full(**_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
@@ -150,20 +139,20 @@ def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_s
     assert caplog.text.count(told) == 1
 
 
-def test_a_stopped_run_keeps_its_index_for_the_same_command(watched: Watched) -> None:
+def test_a_stopped_run_keeps_its_index_for_the_same_command(watched):
     assert watched.run(limit=100) is None
     assert watched.run() is None
     assert_as_in_one_run(watched)
 
 
 def test_what_was_kept_after_a_snapshot_alone_is_read_from_the_target(
-    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    watched, tmp_path, monkeypatch
+):
     """Another run keeps its own elsewhere, as on another machine; or it is killed before."""
-    read: list[int] = []
+    read = []
     kept = Target.kept
 
-    def counted(target: Target, after: int | None = None) -> Any:
+    def counted(target, after=None):
         for page in kept(target, after):
             read.append(len(page.keys))
             yield page
@@ -180,8 +169,8 @@ def test_what_was_kept_after_a_snapshot_alone_is_read_from_the_target(
 
 
 def test_what_was_kept_since_is_found_like_all_else_by_the_first_so_many_of_a_key(
-    watched: Watched, tmp_path: Path
-) -> None:
+    watched, tmp_path
+):
     """A crowd under the same keys, of which an index holds the first 128."""
     crowd = [
         {"_id": f"c{i:03}", "text": f"下列关于细胞结构与功能的叙述，正确的是哪一项？选项编号{i}"}
@@ -195,9 +184,7 @@ def test_what_was_kept_since_is_found_like_all_else_by_the_first_so_many_of_a_ke
     assert_as_in_one_run(watched)
 
 
-def test_after_a_run_that_may_go_on_all_is_read(
-    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_run_that_may_go_on_all_is_read(watched, tmp_path, monkeypatch):
     """Then nobody knows which of its documents the snapshot holds."""
     with monkeypatch.context() as patch:
         patch.setattr(SnapshotStore, "_own_facts", lambda _: {"run": None})
@@ -223,22 +210,22 @@ def test_after_a_run_that_may_go_on_all_is_read(
     ],
 )
 def test_a_snapshot_that_is_not_that_of_the_target_is_not_used_and_is_replaced(
-    watched: Watched, change: Any, why: str
-) -> None:
+    watched, change, why
+):
     change(watched)
     assert why in (watched.run() or "")
     assert watched.run() is None
     assert_as_in_one_run(watched)
 
 
-def test_another_target_of_the_same_name_is_told_apart(watched: Watched) -> None:
+def test_another_target_of_the_same_name_is_told_apart(watched):
     for name in ("target", "target.ledger", "target.runs", "target.state"):
         watched.database[name].drop()
     assert watched.run() == ""
     assert len(list(watched.folder.iterdir())) == 2
 
 
-def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched: Watched) -> None:
+def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched):
     before = watched.file.read_bytes()
     assert watched.run(dry_run=True) is None
     assert watched.file.read_bytes() == before
@@ -246,9 +233,7 @@ def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched: Watched) -> None:
     assert_as_in_one_run(watched)
 
 
-def test_a_small_index_is_kept_only_in_a_folder_that_was_named(
-    any_database: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_small_index_is_kept_only_in_a_folder_that_was_named(any_database, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     any_database.source.insert_many(make_corpus(50, seed=1))
     run_here(any_database)
@@ -257,12 +242,10 @@ def test_a_small_index_is_kept_only_in_a_folder_that_was_named(
     assert len(list((tmp_path / "state").iterdir())) == 1
 
 
-def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(watched, monkeypatch, caplog):
     before = watched.file.read_bytes()
 
-    def full(_: int) -> None:
+    def full(_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.native.snapshot.os.fsync", full)
@@ -276,7 +259,7 @@ def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(
 
 
 @pytest.fixture
-def parted(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> Watched:
+def parted(watched, monkeypatch):
     """Return the same database, the second half decided by a run of its own with its own file."""
     monkeypatch.setattr(kept_module, "_LEAST", 1)
     monkeypatch.setattr(kept_module, "_TIMES", 0.5)
@@ -284,12 +267,12 @@ def parted(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> Watched:
     return watched
 
 
-def names(runs: Watched) -> list[str]:
+def names(runs):
     """Return what stands behind the target's id in the names of the files."""
     return sorted(file.name.partition(".")[2] for file in runs.folder.iterdir())
 
 
-def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted: Watched) -> None:
+def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted):
     assert names(parted) == ["1.index", "index"]
     (whole,) = parted.folder.glob(f"{'[0-9a-f]' * 32}.index")
     before = whole.stat()
@@ -302,7 +285,7 @@ def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted: Wa
     assert parted.run() is None
 
 
-def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted: Watched) -> None:
+def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted):
     known = parted.database.target.find_one({}) or {}
     for number in range(3):
         parted.database.source.insert_one({**known, "_id": f"again {number}"})
@@ -310,7 +293,7 @@ def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted:
         assert names(parted) == ["1.index", "2.index", "index"]
 
 
-def _damage(file: Path, *_: Path) -> None:
+def _damage(file, *_):
     with file.open("r+b") as stream:
         stream.seek(9000)
         stream.write(b"\xff")
@@ -324,9 +307,7 @@ def _damage(file: Path, *_: Path) -> None:
         lambda file, first: file.write_bytes(first.read_bytes()),
     ],
 )
-def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(
-    parted: Watched, change: Any
-) -> None:
+def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(parted, change):
     (second,) = parted.folder.glob("*.1.index")
     (first,) = (file for file in parted.folder.iterdir() if file != second)
     change(second, first)
@@ -339,9 +320,7 @@ def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(
     assert_as_in_one_run(parted)
 
 
-def test_files_are_merged_and_one_of_former_times_behind_the_last_is_not_used(
-    parted: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_merged_and_one_of_former_times_behind_the_last_is_not_used(parted, monkeypatch):
     """A process that was killed between writing and removing leaves it."""
     (second,) = parted.folder.glob("*.1.index")
     former = second.read_bytes()

@@ -1,40 +1,32 @@
 """What a page says of a target, read from a real server."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
-from dedup_job.commands.dry_run import SurveyCollector
 from dedup_job.commands.listing import survey_target
-from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
-from dedup_job.runs.decided import Counts
-from dedup_job.runs.survey import Stratum, Survey
+from dedup_job.runs.survey import Stratum
 from dedup_job.settings import load
 from tests.running import run_here, uri_of
 
-Db = Database[dict[str, Any]]
-
 
 @pytest.fixture
-def filled(database: Db) -> Db:
+def filled(database):
     database.source.insert_many(make_corpus(800, seed=5))
     run_here(database)
     return database
 
 
-def survey(database: Db) -> Survey:
+def survey(database):
     settings = load({"connection.uri": uri_of(database)}).settings
     return survey_target(settings, f"{database.name}.target")
 
 
-def test_every_stratum_holds_what_it_says(filled: Db):
+def test_every_stratum_holds_what_it_says(filled):
     found = survey(filled)
     assert found.counts.scanned == 800
     assert sum(found.near.bins) == found.counts.near
@@ -72,9 +64,7 @@ def test_every_stratum_holds_what_it_says(filled: Db):
     ],
     ids=["keep", "against"],
 )
-def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(
-    database: Db, flags: dict[str, Any]
-):
+def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(database, flags):
     made = make_corpus(800, seed=5)
     database.source.insert_many(made[50:])
     database.other.insert_many([row for row in made[:100] if isinstance(row.get("text"), str)])
@@ -97,7 +87,7 @@ def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(
         assert one.other
 
 
-def test_a_dry_run_shows_long_texts_whole(database: Db):
+def test_a_dry_run_shows_long_texts_whole(database):
     lines = [f"第{n}条 本条例第{n * 7}款的规定适用于第{n * 3}类情形。" for n in range(400)]
     texts = ["\n".join([*lines, end]) for end in ("完。", "完毕。")]
     database.source.insert_many([{"_id": n, "text": text} for n, text in enumerate(texts)])
@@ -109,13 +99,13 @@ def test_a_dry_run_shows_long_texts_whole(database: Db):
     assert [(one.other, one.text) for one in layer.pairs] == [tuple(texts)]
 
 
-def figures(counts: Counts) -> dict[str, Any]:
+def figures(counts):
     """Return the figures that a page shows."""
     names = ("kept", "exact", "near", "skipped", "quarantined", "refused", "against", "replaced")
     return {name: getattr(counts, name) for name in names} | {"reasons": dict(counts.reasons)}
 
 
-def held(database: Db) -> dict[str, Any]:
+def held(database):
     """Return the same figures, counted one by one."""
     kept, ledger = [*database.target.find()], [*database["target.ledger"].find()]
     refused = [row["dedup"]["refused"]["class"] for row in kept if "refused" in row["dedup"]]
@@ -134,7 +124,7 @@ def held(database: Db) -> dict[str, Any]:
     }
 
 
-def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database: Db):
+def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database):
     database.source.insert_many(make_corpus(800, seed=5))
     run_here(database, decision__judge="similarity", decision__similarity=0.97)
     found = survey(database)
@@ -145,8 +135,8 @@ def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database: 
     assert least.pair.measure == least.pair.similarity
 
 
-def test_the_largest_groups_are_those_of_the_ledger(filled: Db):
-    counted: dict[Any, int] = {}
+def test_the_largest_groups_are_those_of_the_ledger(filled):
+    counted = {}
     for row in filled["target.ledger"].find({"decision": "duplicate"}):
         counted[row["of"]] = counted.get(row["of"], 0) + 1
     groups = survey(filled).groups
@@ -155,7 +145,7 @@ def test_the_largest_groups_are_those_of_the_ledger(filled: Db):
     assert all(1 <= len(group.members) <= group.kept.duplicates for group in groups)
 
 
-def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
+def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled):
     filled.source.delete_many({})
     found = survey(filled)
     assert found.source_gone
@@ -163,7 +153,7 @@ def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
     assert all(one.text is None and one.other for one in least.pairs)
 
 
-def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(database: Db):
+def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(database):
     database.source.insert_many(make_corpus(200, seed=5))
     run_here(database, output__document="classic")
     found = survey(database)

@@ -1,9 +1,6 @@
 """What `deduplicate` and its kin do with texts, and what they say of misuse."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
 
@@ -13,18 +10,18 @@ from dedup_job.errors import UsageError
 SETTINGS = dedup_job.load_settings()
 
 
-def test_a_generator_is_read_as_it_goes_and_ids_may_be_anything() -> None:
+def test_a_generator_is_read_as_it_goes_and_ids_may_be_anything():
     texts = ((("id", i), f"第{i % 3}题") for i in range(4500))
     outcomes = list(dedup_job.deduplicate(texts, SETTINGS))
     assert [o.decision for o in outcomes].count("kept") == 3
     assert outcomes[-1].of == ("id", 4499 % 3)
 
 
-def test_no_texts_give_no_outcomes() -> None:
+def test_no_texts_give_no_outcomes():
     assert list(dedup_job.deduplicate(iter([]), SETTINGS)) == []
 
 
-def test_what_is_not_compared_is_said() -> None:
+def test_what_is_not_compared_is_said():
     settings = dedup_job.load_settings(values={"source.max_chars": 10})
     outcomes = dedup_job.deduplicate(["<p></p>", "长" * 11], settings)
     assert [(o.decision, o.reason) for o in outcomes] == [
@@ -53,6 +50,6 @@ def test_what_is_not_compared_is_said() -> None:
         (lambda: dedup_job.load_settings(values={"source.nothing": 1}), "source.nothing"),
     ],
 )
-def test_misuse_raises_the_projects_own_errors(call: Any, words: str) -> None:
+def test_misuse_raises_the_projects_own_errors(call, words):
     with pytest.raises(UsageError, match=re.escape(words)):
         call()

@@ -1,15 +1,15 @@
 """A run stops before it writes a result that looks like a mistake; at its limit it goes on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dedup_job.columns import Documents
-from dedup_job.decision import AbortConditions, AbortSettings
-from dedup_job.documents import Candidates, Document, Duplicate, Kept, Pair, Reason, Skipped
+from dedup_job.decision import abort
+from dedup_job.decision.abort import AbortConditions
+from dedup_job.decision.settings import AbortSettings
+from dedup_job.documents import Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.errors import RunAborted
 from tests.deciding import decisions_of
 
@@ -17,9 +17,15 @@ KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
 MISSING = Skipped(Reason.MISSING)
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(abort, "WINDOW", 100)
+    monkeypatch.setattr(abort, "TEXTS_FROM", 10)
+
+
 def near():
     pair = Pair(b"1", 1, 0.9, ("simhash",))
-    return Duplicate(Reason.NEAR, False, pair, Candidates(1))
+    return Duplicate(Reason.NEAR, False, pair)
 
 
 def exact():
@@ -34,7 +40,7 @@ def check(watched, decisions):
 
 
 def limits(**values):
-    return AbortConditions(AbortSettings(**values), window=100)
+    return AbortConditions(AbortSettings(without_text=1, **values))
 
 
 def test_at_the_limit_a_window_passes_and_beyond_it_does_not():
@@ -76,7 +82,7 @@ def test_skipped_documents_alone_are_no_reason_to_stop():
 
 
 def without_text(**more):
-    return AbortConditions(AbortSettings(without_text=0.5), texts_from=10, **more)
+    return AbortConditions(AbortSettings(without_text=0.5), **more)
 
 
 def test_where_most_documents_have_no_text_the_reasons_are_named():

@@ -1,7 +1,5 @@
 """The decision stage decides as its naive version, however a run is divided."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 
@@ -12,7 +10,8 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, KeptPage
-from dedup_job.decision import DecisionSettings, Judging, greedy
+from dedup_job.decision import greedy
+from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
@@ -108,18 +107,21 @@ class Pool:
         return Batch(Documents.of(documents), self.fingerprints_for(rows, channels))
 
 
-def told(decision):
-    """Return a decision as the naive version has it."""
-    found, cut, missing = decision.candidates
-    tried = {"candidates": found, "cut": cut, "void": frozenset(map(_number, missing))}
-    assert len(missing) == len(tried["void"])
-    if isinstance(decision, Kept):
-        near = decision.nearest
-        refused = near and (_number(near.of), near.similarity, near.probability, near.kind)
-        return NaiveDecision(**tried, refused=refused)
-    pair, reason = decision.pair, str(decision.reason)
-    said = pair.distance, pair.similarity, pair.probability, pair.found_by
-    return NaiveDecision(_number(pair.of), *said, reason, **tried)
+def told(decisions):
+    """Yield decisions as the naive version has them."""
+    for row, (decision, own) in enumerate(zip(decisions, decisions.rows, strict=True)):
+        missing = decisions.missing.get(row, ())
+        void = frozenset(map(_number, missing))
+        assert len(missing) == len(void)
+        tried = {"candidates": own["candidates"], "cut": own["cut"], "void": void}
+        if isinstance(decision, Kept):
+            near = decision.nearest
+            refused = near and (_number(near.of), near.similarity, near.probability, near.kind)
+            yield NaiveDecision(**tried, refused=refused)
+            continue
+        pair, reason = decision.pair, str(decision.reason)
+        said = pair.distance, pair.similarity, pair.probability, pair.found_by
+        yield NaiveDecision(_number(pair.of), *said, reason, **tried)
 
 
 def _number(key):
@@ -187,7 +189,7 @@ def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
         patch.setattr(greedy, "MOST_CANDIDATES", options.get("most_candidates", 64))
         for start in range(0, size, 1000):
             rows = list(range(start, min(start + 1000, size)))
-            found += map(told, decider.decide(pool.batch(rows, start, channels_of(options))))
+            found += told(decider.decide(pool.batch(rows, start, channels_of(options))))
     for number, (decision, one) in enumerate(zip(found, expected, strict=True)):
         assert decision == one, f"document {number}: {pool.texts[number]!r}"
     assert_all_kinds_took_part(expected, options)
@@ -272,7 +274,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         for (start, stop), what in zip(pairwise(bounds), ["", *between], strict=True):
             happen(what, decider, naive, small_pool, rows, options, tmp_path, rng)
             batch = small_pool.batch(rows[start:stop], start, channels_of(options))
-            found = [told(decision) for decision in decider.decide(batch)]
+            found = [*told(decider.decide(batch))]
             expected = [naive.decide(n, small_pool.naive[rows[n]]) for n in range(start, stop)]
             assert found == expected
 

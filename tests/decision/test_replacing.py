@@ -1,7 +1,5 @@
 """A better copy takes the place of the kept one, as in the naive version, however divided."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 
@@ -34,7 +32,7 @@ def superseded(decisions):
     """Yield the row of the better copy, key, group and decision of each superseded document."""
     if decisions.superseded is not None:
         rows, keys, dropped = decisions.superseded
-        yield from zip(rows.tolist(), keys.list(), dropped["group"], dropped, strict=True)
+        yield from zip(rows.tolist(), keys.list(), dropped["group"], told(dropped), strict=True)
 
 
 def as_final(decision):
@@ -65,15 +63,15 @@ def test_the_kept_copies_are_those_of_the_naive_version(
             batch = pool.batch(rows[start:stop], start, channels_of(options))
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
-            found |= {n: as_final(told(one)) for n, one in enumerate(decisions, start)}
+            found |= {n: as_final(one) for n, one in enumerate(told(decisions), start)}
             for row, key, group, decision in superseded(decisions):
                 assert decisions.kept[row]  # what the copy gave way to before it is a duplicate
-                by = number_of(decision.pair.of) - start
+                by = decision.of - start
                 assert by == row or decisions["superseded"][by]
                 assert decisions["group"][row] == group == groups[key]
                 number = number_of(key)
                 assert found[number].of is None
-                found[number] = as_final(told(decision))
+                found[number] = as_final(decision)
             for n in range(start, stop):
                 groups[key_of(n)] = int(decisions["group"][n - start])
                 expected[n] = as_final(naive.decide(n, pool.naive[rows[n]]))

@@ -1,14 +1,12 @@
 """Thresholds, and the settings of the decision."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from dedup_job.decision import AbortSettings, DecisionSettings
+from dedup_job.decision.settings import AbortSettings, DecisionSettings
 from dedup_job.judgment import JOINED
 from tests.judging import judge_for
 from tests.reference.canonical import canonical_of

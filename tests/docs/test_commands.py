@@ -1,11 +1,7 @@
 """The pages of commands and settings are made from the program."""
 
-from __future__ import annotations
-
 import re
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -41,7 +37,7 @@ GROUPS = {path[0] for path in COMMANDS if len(path) > 1}
 EVERY = [(), *COMMANDS]
 
 
-def unknown(text: str) -> Iterator[str]:
+def unknown(text):
     """Yield each command and option in a piece of code that does not exist."""
     call = re.search(r"(?<![\w./-])dedup ([a-z]+)(?: ([a-z]+)|(?=[\s`]|$))([^|;&]*)", text)
     if call and call[1] != "did":  # of a message: documents that dedup did not write
@@ -56,9 +52,7 @@ def unknown(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", COMMAND_PAGES, ids=name_of)
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_the_options_of_each_command_are_those_of_its_help(
-    path: tuple[str, ...], page: Path
-) -> None:
+def test_the_options_of_each_command_are_those_of_its_help(path, page):
     listed = options_in_help(path)
     elsewhere = HELP if path == ("run",) else HELP | SHARED
     assert listed >= HELP
@@ -66,15 +60,15 @@ def test_the_options_of_each_command_are_those_of_its_help(
 
 
 @pytest.mark.parametrize("page", COMMAND_PAGES, ids=name_of)
-def test_the_page_describes_every_command_and_no_other(page: Path) -> None:
+def test_the_page_describes_every_command_and_no_other(page):
     described = [words for _, words in headings(read(page)) if words.startswith("`dedup")]
     assert sorted(described) == sorted(f"`{' '.join(('dedup', *path))}`" for path in COMMANDS)
 
 
 @pytest.mark.parametrize("name", CODES)
-def test_the_exit_codes_are_those_of_the_errors(name: str) -> None:
-    def codes(error: type[DedupError]) -> set[int]:
-        return {error.exit_code}.union(*(codes(child) for child in error.__subclasses__()))
+def test_the_exit_codes_are_those_of_the_errors(name):
+    def codes(error):
+        return {error.code}.union(*(codes(child) for child in error.__subclasses__()))
 
     signals = {Interrupted("", s).code for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
     cells = first_column(section(DOCS / name, CODES[name]))
@@ -84,7 +78,7 @@ def test_the_exit_codes_are_those_of_the_errors(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", USER_PAGES, ids=name_of)
-def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
+def test_every_command_and_option_that_a_page_names_exists(page):
     assert [wrong for text in code(read(page)) for wrong in unknown(text)] == []
 
 
@@ -92,17 +86,17 @@ PAGE = DOCS / "settings.md"
 NAMES = {name for name, *_ in load().rows()}
 
 
-def generated() -> list[str]:
+def generated():
     """Return the first cells of the generated tables."""
     parts = re.findall(r"<!-- begin settings: \w+ -->(.*?)<!-- end -->", read(PAGE), re.S)
     return [cell for part in parts for cell in first_column(part) if cell.startswith("`")]
 
 
-def test_the_settings_are_those_of_the_program() -> None:
+def test_the_settings_are_those_of_the_program():
     assert {cell.strip("`* ") for cell in generated()} == NAMES
 
 
-def test_the_settings_marked_with_a_star_are_those_of_the_stamp() -> None:
+def test_the_settings_marked_with_a_star_are_those_of_the_stamp():
     starred = {cell.strip("`* ") for cell in generated() if cell.endswith("*")}
     stamp = load().settings.stamp()
     assert stamp.pop("rules") == RULES
@@ -110,7 +104,7 @@ def test_the_settings_marked_with_a_star_are_those_of_the_stamp() -> None:
 
 
 @pytest.mark.parametrize("page", USER_PAGES, ids=name_of)
-def test_every_setting_that_a_page_names_exists(page: Path) -> None:
+def test_every_setting_that_a_page_names_exists(page):
     sections = "|".join(Settings.model_fields)
     words = (re.match(rf"(?:{sections})\.[a-z_]+(?![\w./])", span) for span in spans(read(page)))
     named = {word[0] for word in words if word}
@@ -118,11 +112,11 @@ def test_every_setting_that_a_page_names_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize("word", [*Reason, *Status])
-def test_every_reason_and_status_is_explained(word: str) -> None:
+def test_every_reason_and_status_is_explained(word):
     cells = [line for line in read(DOCS / "data-format.md").splitlines() if line.startswith("| ")]
     assert any(f"`{word}`" in cell for cell in cells)
 
 
-def test_the_presets_listed_are_those_in_configs() -> None:
+def test_the_presets_listed_are_those_in_configs():
     listed = re.findall(r"\(\.\./configs/([a-z]+)\.toml\)", read(PAGE))
     assert sorted(listed) == sorted(file.stem for file in (ROOT / "configs").glob("*.toml"))

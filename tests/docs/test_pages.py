@@ -1,13 +1,8 @@
 """The pages of the site: their links, figures, examples and words are those of the program."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from pymongo import MongoClient
@@ -39,13 +34,13 @@ PATH = re.compile(rf"(?<![\w./$~:-])(?:(?:{FOLDERS})/[\w./-]*\w|[\w-]+\.py\b)")
 EXAMPLES = {"docs/s", "docs/page.zh.md", "utils.py"}  # no files, and the text says so
 
 
-def anchors(page: Path) -> set[str]:
+def anchors(page):
     """Return what a link to this page may name behind its #."""
     text = read(page)
     return {slug(words) for _, words in headings(text)} | set(re.findall(TAGS, text))
 
 
-def broken(page: Path) -> list[str]:
+def broken(page):
     """Return the links of a page that lead nowhere."""
     wrong = []
     for link in re.findall(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)", _text(page)):
@@ -58,27 +53,27 @@ def broken(page: Path) -> list[str]:
     return wrong
 
 
-def _text(page: Path) -> str:
+def _text(page):
     return re.sub(r"`[^`\n]+`", "x", without_fences(read(page)))
 
 
-def test_the_generated_parts_are_those_of_the_program() -> None:
+def test_the_generated_parts_are_those_of_the_program():
     names = [name_of(page) for page in make_docs.stale()]
     assert names == [], "run scripts/make_docs.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere(page):
     assert broken(page) == []
 
 
-def gone(text: str) -> list[str]:
+def gone(text):
     """Return the files that a text names and that are not there; a module needs no ending."""
     named = {found[0] for line in code(text) for found in PATH.finditer(line)} - EXAMPLES
     return sorted(name for name in named if not _exists(name))
 
 
-def _exists(name: str) -> bool:
+def _exists(name):
     if "/" not in name:  # beside a file whose folder was named
         return any(next((ROOT / part).rglob(name), None) for part in ("dedup_job", "scripts"))
     names = (name, f"{name}.py", f"{name.rpartition('.')[0]}.py")  # the last of a function
@@ -86,11 +81,11 @@ def _exists(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=name_of)
-def test_every_file_that_a_page_names_exists(page: Path) -> None:
+def test_every_file_that_a_page_names_exists(page):
     assert gone(read(page)) == []
 
 
-def test_the_house_lists_every_folder_and_file_of_the_package() -> None:
+def test_the_house_lists_every_folder_and_file_of_the_package():
     block = read(ROOT / "CONTRIBUTING.md").split("## The house")[1].split("```")[1]
     folders, listed = [ROOT], set()
     for indent, name in re.findall(r"^( *)(\S+)(?:  |$)", block, re.M):
@@ -103,18 +98,18 @@ def test_the_house_lists_every_folder_and_file_of_the_package() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
-def test_the_readme_is_one_screen(name: str) -> None:
+def test_the_readme_is_one_screen(name):
     assert len(read(ROOT / name).splitlines()) <= 60
 
 
-def test_every_page_is_in_the_navigation_of_the_site() -> None:
+def test_every_page_is_in_the_navigation_of_the_site():
     listed = re.findall(r"^ +- [^:]+: (\S+\.md)$", read(ROOT / "mkdocs.yml"), re.M)
     assert sorted(listed) == sorted(
         page.name for page in DOCS.glob("*.md") if not page.name.endswith(".zh.md")
     )
 
 
-def test_what_the_site_changes_in_a_page() -> None:
+def test_what_the_site_changes_in_a_page():
     told = "[the README](../README.md#x)，\n[这](api.md)：\n\n- 一\n\n```\n第一\n行\n```\n"
     changed = told.replace("[the README](../README.md#x)，\n", "the README，")
     assert site_hooks.on_page_markdown(told) == changed
@@ -122,7 +117,7 @@ def test_what_the_site_changes_in_a_page() -> None:
 
 
 @pytest.mark.parametrize(("page", "no"), [("operations.md", "no"), ("operations.zh.md", "否")])
-def test_each_finding_has_one_sentence_that_says_whether_it_is_an_error(page: str, no: str) -> None:
+def test_each_finding_has_one_sentence_that_says_whether_it_is_an_error(page, no):
     table = read(DOCS / page).split("|---|---|---|\n")[1].split("\n\n")[0]
     rows = re.findall(r"^\| (.+?) \| (\S+) \| (.+?) \|$", table, re.M)
     assert [name for name, _, _ in rows] == [*map(str, Check)]
@@ -136,14 +131,14 @@ ALERTS = DOCS / "monitoring" / "alerts.yml"
 METRIC = r"\bdedup_[a-z_]*[a-z]\b"
 
 
-def test_dashboard_and_rules_use_every_metric_and_no_other() -> None:
+def test_dashboard_and_rules_use_every_metric_and_no_other():
     assert set(re.findall(METRIC, read(DASHBOARD) + read(ALERTS))) == set(HELP)
 
 
 @pytest.mark.parametrize(
     ("page", "heading"), [("operations.md", "Metrics"), ("operations.zh.md", "指标")]
 )
-def test_the_page_lists_every_metric_in_the_order_of_the_file(page: str, heading: str) -> None:
+def test_the_page_lists_every_metric_in_the_order_of_the_file(page, heading):
     cells = first_column(section(DOCS / page, heading))
     assert [cell.strip("`") for cell in cells if cell.startswith("`dedup")] == [*HELP]
 
@@ -155,21 +150,19 @@ pages = pytest.mark.parametrize(
 )
 
 
-def test_the_pages_that_a_user_needs_are_there_in_chinese() -> None:
+def test_the_pages_that_a_user_needs_are_there_in_chinese():
     assert {page.name.removesuffix(".zh.md") for page in DOCS.glob("*.zh.md")} == NEEDED
 
 
 @pages
-def test_the_headings_are_the_same_where_a_chinese_page_has_them(
-    english: Path, chinese: Path
-) -> None:
+def test_the_headings_are_the_same_where_a_chinese_page_has_them(english, chinese):
     ours, theirs = ([level for level, _ in headings(read(page))] for page in (chinese, english))
     assert ours == theirs[: len(ours)]
     assert len(ours) == len(theirs) or chinese.name == "operations.zh.md", "the end is in English"
 
 
 @pages
-def test_the_blocks_of_code_are_the_same(english: Path, chinese: Path) -> None:
+def test_the_blocks_of_code_are_the_same(english, chinese):
     ours = fences(read(chinese))
     theirs = fences(read(english))[: len(ours)]
     assert [language for language, _ in ours] == [language for language, _ in theirs]
@@ -183,20 +176,18 @@ API_EXAMPLES = re.findall(r"^```python\n(.*?)^```$", read(DOCS / "api.md"), re.M
 
 
 @pytest.fixture
-def school(replica_set: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def school(replica_set, monkeypatch):
     """Make the collection that the examples read."""
     monkeypatch.setenv("DEDUP_URI", replica_set)
-    with MongoClient[dict[str, Any]](replica_set) as client:
+    with MongoClient(replica_set) as client:
         texts = ("水是生命之源。", "<p>水是生命之源。</p>", "火是文明之源。")
         client.school.questions.insert_many([{"_id": i, "text": t} for i, t in enumerate(texts)])
         yield client.school
         client.drop_database("school")
 
 
-def test_the_examples_of_the_page_run_and_print_what_it_says(
-    school: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names: dict[str, Any] = {}
+def test_the_examples_of_the_page_run_and_print_what_it_says(school, capsys):
+    names = {}
     for example in API_EXAMPLES:
         exec(compile(example, "docs/api.md", "exec"), names)
     printed = re.sub(" +$", "", capsys.readouterr().out, flags=re.M)
@@ -206,13 +197,13 @@ def test_the_examples_of_the_page_run_and_print_what_it_says(
     assert school.questions_unique.count_documents({}) == 2
 
 
-def test_dir_shows_every_public_name_and_all_can_be_loaded() -> None:
+def test_dir_shows_every_public_name_and_all_can_be_loaded():
     assert {*dir(dedup_job)} == {*dedup_job.__all__, "__version__"}
     for name in dedup_job.__all__:
         assert getattr(dedup_job, name).__doc__
 
 
-def test_the_package_is_imported_without_numpy_and_pymongo() -> None:
+def test_the_package_is_imported_without_numpy_and_pymongo():
     program = "import sys, dedup_job; print({'numpy', 'pymongo'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.stdout == "set()\n"

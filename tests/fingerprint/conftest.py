@@ -1,7 +1,5 @@
 """What the tests of the fingerprint stage share."""
 
-from __future__ import annotations
-
 import logging
 
 import jieba

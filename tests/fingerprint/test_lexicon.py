@@ -1,8 +1,5 @@
 """The dictionary: its trie, and the file where it is kept."""
 
-from __future__ import annotations
-
-import os
 import subprocess
 import sys
 
@@ -116,42 +113,14 @@ def test_tables_are_built_once_and_said_so(folder, builds, caplog):
     assert [file.suffix for file in folder.iterdir()] == [".arrays"]  # no partial file is left
 
 
-def flipped(data, place, bit=0x10):
-    data = bytearray(data)
-    data[place] ^= bit
-    return bytes(data)
-
-
-DAMAGES = {
-    **{f"cut to {share}": lambda d, s=share: d[: int(s * (len(d) - 1))] for share in (0, 0.5, 1)},
-    **{f"flipped at {s}": lambda d, s=s: flipped(d, int(s * len(d))) for s in (0.1, 0.5, 0.9)},
-    "a pickle": lambda _: b"\x80\x04N.",
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_is_detected_and_built_anew(folder, builds, damage, caplog):
+def test_a_damaged_file_is_detected_and_built_anew(folder, builds, caplog):
     built, _ = load()
     (file,) = folder.glob("*.arrays")
-    file.write_bytes(damage(file.read_bytes()))
+    file.write_bytes(file.read_bytes()[:-1])
     for _ in range(2):
         assert same(load()[0], built)
         assert len(builds) == 2
     assert "damaged" in caplog.text
-
-
-@pytest.mark.parametrize("umask", [0, 0o022, 0o077, 0o777])
-def test_the_files_are_for_this_user_alone_whatever_the_umask(folder, builds, umask):
-    former = os.umask(umask)
-    try:
-        load()
-    finally:
-        os.umask(former)
-    made = [folder.parent, folder, *folder.iterdir()]
-    assert len(made) == 3
-    assert [oct(one.stat().st_mode & 0o777) for one in made] == ["0o700", "0o700", "0o600"]
-    load()
-    assert len(builds) == 1
 
 
 @pytest.mark.parametrize(

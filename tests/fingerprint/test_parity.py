@@ -1,7 +1,5 @@
 """Tokens, keywords with weights and fingerprints are jieba's and the naive version's."""
 
-from __future__ import annotations
-
 import jieba
 import pytest
 from hypothesis import given, settings

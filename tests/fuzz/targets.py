@@ -1,7 +1,5 @@
 """What is tried with random inputs: documents, UTF-8, texts."""
 
-from __future__ import annotations
-
 import functools
 import random
 import struct

@@ -5,8 +5,6 @@ of `.pytest_cache/d/fuzz` while it runs, so it is there when a sanitizer ends th
 fails stays, and `--fuzz-again FILE` tries it once more.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import random

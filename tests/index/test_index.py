@@ -1,7 +1,5 @@
 """The index finds what brute force and a dictionary find, however it grew and wherever it lies."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import threading
@@ -14,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job._core import KEY_BITS
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
-from dedup_job.fingerprint.fingerprinter import KEY_BITS
 from dedup_job.index import IndexSettings, KeptIndex, Promised, kept
 from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import strings_of

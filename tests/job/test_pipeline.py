@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from dedup_job.decision import AbortConditions, GreedyDeduplicator
+from dedup_job.decision.abort import AbortConditions
+from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.errors import DedupError
 from dedup_job.mongo import target_reader
 from dedup_job.mongo.reading import PageSize

@@ -1,7 +1,5 @@
 """Kinds of text are told, and articles are kept apart by what names their subject."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -59,34 +57,34 @@ APART = [
 
 
 @pytest.mark.parametrize(("text", "kind"), KIND)
-def test_what_two_texts_are_is_told_from_them(text: str, kind: str) -> None:
+def test_what_two_texts_are_is_told_from_them(text, kind):
     assert kind_of(text, text) == kind
 
 
-def test_a_pair_with_a_question_is_one_and_a_kind_can_be_set() -> None:
+def test_a_pair_with_a_question_is_one_and_a_kind_can_be_set():
     article, question = f"防汛办法\n{BODY}", f"防汛办法\n{BODY}\n小组有几个？"
     assert kind_of(article, POST) == "article"
     assert kind_of(article, question) == "question"
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
-def test_what_does_not_name_the_subject_keeps_no_article_apart(a: str, b: str) -> None:
+def test_what_does_not_name_the_subject_keeps_no_article_apart(a, b):
     assert guards_of(a, b) == []
 
 
 @pytest.mark.parametrize(("guard", "a", "b"), APART)
-def test_another_subject_keeps_articles_apart(guard: str, a: str, b: str) -> None:
+def test_another_subject_keeps_articles_apart(guard, a, b):
     assert guards_of(a, b) == [guard]
 
 
-def test_articles_with_few_words_in_common_are_surely_different() -> None:
+def test_articles_with_few_words_in_common_are_surely_different():
     text = f"防汛办法\n{BODY}"
     likely = [verdict(text, one)["probability"] for one in (text, f"{text}\n附件一份。", RECIPE)]
     assert [one > 0 for one in likely] == [True, True, False]
     assert judge().weigh(text, RECIPE).probability == 0
 
 
-def test_altered_articles_are_compared_as_the_reference_compares_them() -> None:
+def test_altered_articles_are_compared_as_the_reference_compares_them():
     rng, texts = random.Random(58), [a for _, a, _ in APART] + [b for _, b in SAME] + [RECIPE]
     pairs = []
     for text in texts * 6:
@@ -99,6 +97,6 @@ def test_altered_articles_are_compared_as_the_reference_compares_them() -> None:
     check_pairs(pairs)
 
 
-def test_without_words_a_text_is_of_some_kind() -> None:
+def test_without_words_a_text_is_of_some_kind():
     assert [kind_of(text, text) for text in ("", "\n\n\n\n")] == ["message"] * 2
     assert [kind_of(text, text) for text in ("？", "12")] == ["question"] * 2

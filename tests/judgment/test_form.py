@@ -1,7 +1,5 @@
 """The form of a text holds what it asks, in parts, whatever its notation."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

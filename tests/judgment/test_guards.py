@@ -1,7 +1,5 @@
 """The guards: each holds for what it is for, and for nothing that a text says in another way."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.judgment.features import GUARDS
@@ -55,10 +53,10 @@ INNOCENT = [
 
 
 @pytest.mark.parametrize(("name", "a", "b"), [*EXAMPLES, *GUARDED])
-def test_a_guard_holds_in_both_orders(name: str, a: str, b: str) -> None:
+def test_a_guard_holds_in_both_orders(name, a, b):
     assert guards_of(a, b) == [name]
 
 
 @pytest.mark.parametrize(("a", "b"), INNOCENT)
-def test_what_is_said_in_another_way_is_not_guarded(a: str, b: str) -> None:
+def test_what_is_said_in_another_way_is_not_guarded(a, b):
     assert guards_of(a, b) == []

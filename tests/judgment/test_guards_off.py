@@ -1,9 +1,6 @@
 """A model that switches a guard off: the judge leaves such pairs to the model."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -18,25 +15,25 @@ NAMES = next(guard.example_zh for guard in GUARDS if guard.name == "name")
 NUMBERS = next(guard.example_zh for guard in GUARDS if guard.name == "number")
 
 
-def judge(folder: Path, *off: str, confidence: float = 0.95) -> Judge:
+def judge(folder, *off, confidence=0.95):
     file = folder / "model.json"
     file.write_text(json.dumps(json.loads(shipped_model()) | {"guards_off": off}), "utf-8")
     return Judge(load_lexicon(lambda _: None), confidence, file)
 
 
-def apart(by: Judge, pair: tuple[str, str]) -> str | None:
+def apart(by, pair):
     said = verdict(*pair, by)
     return None if said["state"] == JOINED else APART[said["apart"]]
 
 
-def test_only_the_guards_that_are_off_leave_it_to_the_model(tmp_path: Path):
+def test_only_the_guards_that_are_off_leave_it_to_the_model(tmp_path):
     usual, own = judge(tmp_path), judge(tmp_path, "name", confidence=1.0)
     assert (apart(usual, NAMES), apart(own, NAMES)) == ("name", UNLIKELY)
     assert apart(judge(tmp_path, "name", confidence=0.001), NAMES) is None
     assert apart(usual, NUMBERS) == apart(own, NUMBERS) == "number"
 
 
-def test_what_is_told_of_a_pair_names_only_those_that_count(tmp_path: Path):
+def test_what_is_told_of_a_pair_names_only_those_that_count(tmp_path):
     usual, own = judge(tmp_path), judge(tmp_path, "name")
     assert usual.weigh(*NAMES).guards == ("name",)
     assert own.weigh(*NAMES).guards == ()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.judgment import PAIR_FEATURES
@@ -15,8 +14,6 @@ from dedup_job.judgment import model as models
 from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import (
     Labels,
-    Learnt,
-    Model,
     calibration,
     feature_names,
     learn,
@@ -38,7 +35,7 @@ class Drawn:
     same: int
     different: int
 
-    def labels(self, guards: NDArray[np.uint32] | None = None) -> Labels:
+    def labels(self, guards=None):
         """Return them in a random order; guards: of the same ones, then of the different ones."""
         chance = np.random.default_rng(1)
         n = self.same + self.different
@@ -49,12 +46,12 @@ class Drawn:
         return Labels(found, same, np.arange(n)).where(chance.permutation(n))
 
 
-def model(learnt: Learnt) -> Model:
+def model(learnt):
     """Return the model of the file."""
     return model_of(json.dumps(learnt.document), "learnt")
 
 
-def probabilities(of: Model, labels: Labels) -> NDArray[np.float64]:
+def probabilities(of, labels):
     return of.evaluate(labels.found["features"], labels.found["kind"])[1]
 
 
@@ -99,7 +96,7 @@ def test_the_file_says_what_was_learnt_and_is_read_again():
 
 
 @pytest.mark.parametrize(("held", "off"), [(25, ["name"]), (19, [])])
-def test_a_guard_that_enough_labels_contradict_is_switched_off(held: int, off: list[str]):
+def test_a_guard_that_enough_labels_contradict_is_switched_off(held, off):
     guards = np.zeros(120, dtype=np.uint32)
     guards[:held] = NAME
     guards[100:] = NUMBER  # of different pairs
@@ -124,7 +121,7 @@ def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_t
     assert one.different.tolist() == other.same.tolist()
 
 
-def test_a_file_has_room_for_any_number_of_labels(monkeypatch: pytest.MonkeyPatch):
+def test_a_file_has_room_for_any_number_of_labels(monkeypatch):
     monkeypatch.setattr(models, "_LEFT_OUT", 20)
     learnt = learn(Drawn(60, 60).labels(), NOW, [])
     different, same = model(learnt).kinds[0].joined(0.0)
@@ -152,7 +149,7 @@ def test_equal_pairs_are_joined_and_teach_nothing():
         ([*[0.1] * 250], 0.5),
     ],
 )
-def test_the_dial_joins_hardly_any_different_pair(different: list[float], least: float):
+def test_the_dial_joins_hardly_any_different_pair(different, least):
     said = np.array([*different, 0.99])
     found = np.zeros(len(said), dtype=PAIR_FEATURES)
     labels = Labels(found, np.arange(len(said)) == len(different), said)

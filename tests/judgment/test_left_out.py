@@ -1,7 +1,5 @@
 """What is left out of a comparison ends where the task goes on, is compared itself, and is said."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.judgment import APART, JOINED

@@ -1,7 +1,5 @@
 """A file with a model is read and checked before anything is judged by it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

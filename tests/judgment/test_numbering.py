@@ -1,7 +1,5 @@
 """A number numbers a text only if a question can begin behind it; points end a sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.judgment.forms import canonical

@@ -1,7 +1,5 @@
 """Differences, guards and features of two texts, as the reference finds them, in both orders."""
 
-from __future__ import annotations
-
 import random
 import threading
 

@@ -1,7 +1,5 @@
 """Kinds of differences that users of other tools reported, in two languages."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from tests.judgment.forms import are_same, check, check_pairs, guards_of
 
 
-def decomposed(text: str) -> tuple[str, str]:
+def decomposed(text):
     return text, unicodedata.normalize("NFD", text)
 
 

@@ -1,7 +1,5 @@
 """Who does what to whom, mood and polarity: pairs of people's short questions and statements."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.cleaning import Cleaner

@@ -1,13 +1,12 @@
 """Similarities are those of Python's sets, of canonical texts."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_job.judgment import VERDICT
 from tests.judgment.forms import judge
 from tests.reference.canonical import canonical_of
 from tests.reference.similarity import naive_jaccard
@@ -34,7 +33,9 @@ KNOWN = [
 
 def similarities(left, left_rows, right, right_rows, threads=1):
     rows, others = (np.array(one, dtype=np.int64) for one in (left_rows, right_rows))
-    return judge().measure((left, rows, right, others), threads)["similarity"].tolist()
+    one, other = judge().read(left), judge().read(right)
+    found = judge().core.compare(one, rows, other, others, threads, judges=False, measures=True)
+    return found.view(VERDICT)["similarity"].tolist()
 
 
 def test_known_answers():

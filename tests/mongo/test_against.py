@@ -5,8 +5,7 @@ from functools import partial
 import pytest
 
 from dedup_job.commands import inspect, listing, review
-from dedup_job.commands.dry_run import SurveyCollector
-from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.index import kept

@@ -13,7 +13,6 @@ from pymongo import MongoClient
 
 from dedup_job.columns import Documents
 from dedup_job.documents import (
-    Candidates,
     Difference,
     Document,
     Duplicate,
@@ -257,13 +256,8 @@ NEAR = st.builds(
         richer=st.just(()) | st.just(("image",)),
         probability=st.none() | st.floats(0, 1),
     ),
-    candidates=st.builds(
-        Candidates,
-        found=st.integers(1, 99),
-        cut=st.integers(0, 9),
-        missing=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple),
-    ),
 )
+MISSING = st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple)
 EXACT = NEAR.map(
     lambda found: Duplicate(Reason.EXACT, found.short, Pair(found.pair.of, 0, 1.0, ("text",)))
 )
@@ -275,8 +269,8 @@ DROPPED = (
 )
 
 
-@given(IDS, DROPPED, st.integers(1, 2**40))
-def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
+@given(IDS, DROPPED, MISSING, st.integers(1, 2**40))
+def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, missing, run):
     is_text = isinstance(decision, Duplicate)
     content = "一段文字" if is_text else Skipped(Reason.EMPTY)
     document = Document(id_, raw.fields({"_id": id_}), b"", content)
@@ -298,10 +292,10 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
         ]
     if pair and pair.richer:
         row["richer"] = list(pair.richer)
-    if isinstance(decision, Duplicate) and decision.candidates.missing:
-        row["void"] = [7] * len(decision.candidates.missing)
+    if decision.reason == Reason.NEAR and missing:
+        row["void"] = [7] * len(missing)
     if is_text:
         row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
-    decided = decisions_of([decision])
+    decided = decisions_of([decision], [(1, 0, missing)])
     (written,) = LedgerRows(Storing.NONE).encode(Documents.of([document]), decided, run).list()
     assert written == bson.encode(row)

@@ -1,7 +1,5 @@
 """Arguments are checked where compiled code is called: TypeError or ValueError, never a crash."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import bson

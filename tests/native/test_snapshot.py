@@ -1,7 +1,5 @@
 """A snapshot is whole, or it is not used."""
 
-from __future__ import annotations
-
 import os
 import random
 
@@ -71,15 +69,6 @@ def test_no_file_is_told_from_a_bad_one(file):
     file.write_bytes(b"")
     with pytest.raises(SnapshotError, match="damaged"):
         snapshot.read(file)
-
-
-def test_what_is_no_regular_file_is_not_read(file):
-    file.parent.mkdir()
-    os.mkfifo(file)
-    with pytest.raises(SnapshotError):
-        snapshot.read(file)
-    write(file)
-    assert snapshot.read(file).facts == FACTS
 
 
 def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path):

@@ -1,7 +1,5 @@
 """The report as a page: nothing that it shows is more than text, and it loads nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -33,17 +31,17 @@ WHEN = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 class _Elements(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
+        self.tags = []
+        self.attributes = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += attrs
 
 
-def survey_with(text: str, name: str | None = None, written: str = "1") -> Survey:
+def survey_with(text, name=None, written="1"):
     name = text if name is None else name
     pair = DecidedDocument(
         b"key",
@@ -90,14 +88,14 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
     )
 
 
-def elements(page: str) -> _Elements:
+def elements(page):
     found = _Elements()
     found.feed(page)
     return found
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_becomes_an_element_or_an_attribute(text: str):
+def test_no_text_becomes_an_element_or_an_attribute(text):
     plain, hostile = (elements(report_page(survey_with(each))) for each in ("plain", text))
     assert hostile.tags.count("script") == plain.tags.count("script") == 2
     assert set(hostile.tags) == set(plain.tags)
@@ -107,7 +105,7 @@ def test_no_text_becomes_an_element_or_an_attribute(text: str):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_cannot_be_seen_reorders_words_or_is_private_is_written_out(text: str):
+def test_what_cannot_be_seen_reorders_words_or_is_private_is_written_out(text):
     page = report_page(survey_with(text))
     assert commands(page) == []
     assert str(escape(escaped(text))) in page
@@ -170,7 +168,7 @@ def test_duplicates_of_other_collections_and_what_gave_way_have_a_line():
     assert not [name for name in funnel_rows(report_page(survey_with("t"))) if "of these" in name]
 
 
-def funnel_rows(page: str) -> dict[str, str]:
+def funnel_rows(page):
     """Return the numbers of the funnel by their English names."""
     row = r'<th scope="row"><span lang="en">([^<]*)</span>.*?</th><td class="n">([^<]*)</td>'
     return dict(re.findall(row, page.split('id="funnel"')[1].split("</section>")[0]))

@@ -94,31 +94,3 @@ def naive_sentence_key(text: str) -> int:
     else:
         value = hashed("".join(sentences))
     return naive_splitmix(value, 0) // 2**34
-
-
-class NaiveBands:
-    """A dictionary of lists for each column; a list takes no more than `most_equal`."""
-
-    def __init__(self, columns: int, most_equal: int = 128) -> None:
-        self.tables: list[dict[int, list[int]]] = [{} for _ in range(columns)]
-        self.most_equal = most_equal
-        self.dropped = [0] * columns
-        self.size = 0
-
-    def add(self, keys: list[int]) -> None:
-        """Hold one more document; its number is how many were held before."""
-        for column, key in enumerate(keys):
-            numbers = self.tables[column].setdefault(key, [])
-            if len(numbers) < self.most_equal:
-                numbers.append(self.size)
-            else:
-                self.dropped[column] += 1
-        self.size += 1
-
-    def search(self, keys: list[int]) -> list[tuple[int, int]]:
-        """Return (number, columns as bits) of all that share a key, in order of arrival."""
-        found: dict[int, int] = {}
-        for column, key in enumerate(keys):
-            for number in self.tables[column].get(key, []):
-                found[number] = found.get(number, 0) + 2**column
-        return sorted(found.items())

@@ -1,7 +1,5 @@
 """How alike a pair is, in digits that tell it from a limit."""
 
-from __future__ import annotations
-
 import pytest
 
 from dedup_job.report.pairs import measured
@@ -20,7 +18,5 @@ from dedup_job.report.pairs import measured
         (1e-9, 0.0, "0.000"),
     ],
 )
-def test_a_measure_stands_on_the_side_of_the_limit_where_it_is(
-    value: float, limit: float, shown: str
-):
+def test_a_measure_stands_on_the_side_of_the_limit_where_it_is(value, limit, shown):
     assert measured(value, limit) == shown

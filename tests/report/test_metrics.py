@@ -1,21 +1,17 @@
 """The file of metrics, read back as Prometheus reads it."""
 
-from __future__ import annotations
-
 import logging
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from dedup_job.errors import UsageError
 from dedup_job.report import progress as metrics
-from dedup_job.report.progress import End, MetricsFile, as_text
+from dedup_job.report.progress import MetricsFile, as_text
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import About, Checkpoint, Progress, Run, Scope, Status
 
@@ -26,10 +22,10 @@ REPORT = Run(
     ABOUT, Status.DONE, Checkpoint(2, Scope(), THEN, COUNTS, 4.0), datetime.now(UTC), 0, {}
 )
 OTHERS = Counts(kept=10, exact=1)
-DONE = End(0, 1.0, REPORT)
+DONE = (0, 1.0, REPORT)
 
 
-def values(file: Path) -> dict[tuple[str, str], float]:
+def values(file):
     """Return what a file holds, by name and decision; each value is labelled by the target."""
     found = {}
     for family in text_string_to_metric_families(file.read_text()):
@@ -41,17 +37,17 @@ def values(file: Path) -> dict[tuple[str, str], float]:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     return tmp_path / "dedup.prom"
 
 
 @pytest.fixture(autouse=True)
-def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _often(monkeypatch):
     monkeypatch.setattr(metrics, "WRITE_SECONDS", 0)
 
 
 @contextmanager
-def at_work(file: Path, end: End, success: datetime | None = THEN) -> Iterator[Progress]:
+def at_work(file, end, success=THEN):
     """Tell of a run; within the block it is at work."""
     kept = MetricsFile(file)
     kept.named("d.target")
@@ -60,25 +56,25 @@ def at_work(file: Path, end: End, success: datetime | None = THEN) -> Iterator[P
     progress.began(replace(REPORT, status=Status.RUNNING, checkpoint=checkpoint), OTHERS, success)
     progress.total(100)
     yield progress
-    kept.ended(end)
+    kept.ended(*end)
 
 
-def after(file: Path, end: End) -> dict[tuple[str, str], float]:
+def after(file, end):
     """Tell of a whole run; return what the file then holds."""
     with at_work(file, end) as progress:
         progress.checkpoint(REPORT)
     return values(file)
 
 
-def after_none(file: Path, end: End) -> dict[tuple[str, str], float]:
+def after_none(file, end):
     """Tell of a command that came to no run; return what the file then holds."""
     kept = MetricsFile(file)
     kept.named("d.target")
-    kept.ended(end)
+    kept.ended(*end)
     return values(file)
 
 
-def test_during_a_run_the_file_tells_how_far_it_is(file: Path) -> None:
+def test_during_a_run_the_file_tells_how_far_it_is(file):
     with at_work(file, DONE) as progress:
         progress.checkpoint(REPORT)
         progress.waiting(7)
@@ -94,8 +90,8 @@ def test_during_a_run_the_file_tells_how_far_it_is(file: Path) -> None:
     assert abs(found["dedup_run_updated_timestamp_seconds", ""] - time.time()) < 60
 
 
-def test_after_a_run_the_file_tells_how_it_ended(file: Path) -> None:
-    found = after(file, End(3, 12.5, REPORT))
+def test_after_a_run_the_file_tells_how_it_ended(file):
+    found = after(file, (3, 12.5, REPORT))
     assert found["dedup_last_run_exit_code", ""] == 3
     assert found["dedup_last_run_duration_seconds", ""] == 12.5
     assert abs(found["dedup_last_success_timestamp_seconds", ""] - time.time()) < 60
@@ -105,16 +101,16 @@ def test_after_a_run_the_file_tells_how_it_ended(file: Path) -> None:
     assert found["dedup_run_in_progress", ""] == 0
 
 
-def test_a_failed_run_tells_what_it_wrote_and_when_another_one_succeeded(file: Path) -> None:
-    found = after(file, End(6, 2.0))
+def test_a_failed_run_tells_what_it_wrote_and_when_another_one_succeeded(file):
+    found = after(file, (6, 2.0))
     assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
     assert found["dedup_last_run_exit_code", ""] == 6
     assert found["dedup_last_run_documents", "kept"] == 5
 
 
-def test_a_run_that_never_began_carries_forward_what_the_file_holds(file: Path) -> None:
+def test_a_run_that_never_began_carries_forward_what_the_file_holds(file):
     before = after(file, DONE)
-    found = after_none(file, End(5, 30.0))
+    found = after_none(file, (5, 30.0))
     for key in before:
         if key[0] in ("dedup_last_success_timestamp_seconds", "dedup_documents_total"):
             assert found[key] == before[key]
@@ -122,38 +118,36 @@ def test_a_run_that_never_began_carries_forward_what_the_file_holds(file: Path) 
     assert found["dedup_last_run_documents", "kept"] == 0
 
 
-def test_a_target_that_never_succeeded_has_no_time_of_a_success(file: Path) -> None:
-    with at_work(file, End(6, 2.0), success=None):
+def test_a_target_that_never_succeeded_has_no_time_of_a_success(file):
+    with at_work(file, (6, 2.0), success=None):
         pass
     assert ("dedup_last_success_timestamp_seconds", "") not in values(file)
 
 
-def test_the_file_of_another_run_at_work_is_left_alone(file: Path) -> None:
+def test_the_file_of_another_run_at_work_is_left_alone(file):
     before = after(file, DONE)
-    assert after_none(file, End(11, 1.0)) == before
+    assert after_none(file, (11, 1.0)) == before
 
 
-def test_the_file_of_another_target_is_refused(file: Path) -> None:
+def test_the_file_of_another_target_is_refused(file):
     after(file, DONE)
     with pytest.raises(UsageError, match=r"the target d\.target: name a file of its own for d\.o"):
         MetricsFile(file).named("d.other")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"no metrics {", b'a{b="c\n', b"x 1\n"])
-def test_what_is_no_metrics_is_replaced(file: Path, content: bytes) -> None:
+def test_what_is_no_metrics_is_replaced(file, content):
     file.write_bytes(content)
     assert after(file, DONE)["dedup_last_run_exit_code", ""] == 0
 
 
-def test_a_path_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_refused(tmp_path):
     for path in (tmp_path, tmp_path / "no" / "x.prom"):
         with pytest.raises(UsageError, match="--metrics-file"):
             MetricsFile(path)
 
 
-def test_a_file_that_cannot_be_written_later_is_one_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_that_cannot_be_written_later_is_one_warning(tmp_path, caplog):
     folder = tmp_path / "folder"
     folder.mkdir()
     with caplog.at_level(logging.WARNING), at_work(folder / "x.prom", DONE):
@@ -165,7 +159,7 @@ def test_a_file_that_cannot_be_written_later_is_one_warning(
 
 
 @pytest.mark.parametrize("target", ['d.a"b\\c\n题库', r"d.\n", 'd."', "d.{x=y}"])
-def test_the_name_of_the_target_may_hold_anything(file: Path, target: str) -> None:
+def test_the_name_of_the_target_may_hold_anything(file, target):
     text = as_text(target, {("dedup_last_run_exit_code", ""): 1e18})
     (family,) = text_string_to_metric_families(text)
     assert (family.samples[0].labels, family.samples[0].value) == ({"target": target}, 1e18)

@@ -1,7 +1,5 @@
 """Tables and rows fit the terminal; an `_id` is never broken; a pipe has no edge."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -18,7 +16,7 @@ ID = "65a0a0a0a0a0a0a0a0a0a0a0"
 TEXT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
 
 
-def table_of(*rows: tuple[str, str, str]) -> Table:
+def table_of(*rows):
     """Return a table of figures, ids and texts."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("how many of them", justify="right")
@@ -29,7 +27,7 @@ def table_of(*rows: tuple[str, str, str]) -> Table:
     return table
 
 
-def printed(width: int | None, table: Table) -> str:
+def printed(width, table):
     """Return what is printed of a table."""
     stream = io.StringIO()
     Output(stream, width=width).table(table)
@@ -37,9 +35,7 @@ def printed(width: int | None, table: Table) -> str:
 
 
 @given(st.integers(20, 200), st.text("字a b", max_size=300))
-def test_at_any_width_ids_and_figures_stay_whole_and_texts_within_the_edge(
-    width: int, text: str
-) -> None:
+def test_at_any_width_ids_and_figures_stay_whole_and_texts_within_the_edge(width, text):
     output = printed(width, table_of(("1,234", ID, text), ("5", ID, "")))
     assert output.count(ID) == 2
     assert "1,234" in output
@@ -49,7 +45,7 @@ def test_at_any_width_ids_and_figures_stay_whole_and_texts_within_the_edge(
     assert all(shown.count(c) >= text.count(c) for c in "字")
 
 
-def test_a_table_that_is_too_wide_becomes_blocks_of_lines() -> None:
+def test_a_table_that_is_too_wide_becomes_blocks_of_lines():
     assert printed(44, table_of(("12", ID, TEXT[:20]), ("3", "7", ""))) == (
         f"how many of them  12\n_id               {ID}\n"
         f"text              {TEXT[:13]}\n                  {TEXT[13:20]}\n\n"
@@ -57,12 +53,12 @@ def test_a_table_that_is_too_wide_becomes_blocks_of_lines() -> None:
     )
 
 
-def test_a_pipe_breaks_no_line() -> None:
+def test_a_pipe_breaks_no_line():
     output = printed(None, table_of(("12", ID, TEXT * 20)))
     assert TEXT * 20 in output
 
 
-def test_rows_are_broken_between_words_but_not_what_is_whole() -> None:
+def test_rows_are_broken_between_words_but_not_what_is_whole():
     stream = io.StringIO()
     long = '{"$uuid":"00000000-0000-0000-0000-000000000007"} and "a b c"'
     Output(stream, width=40).rows([("_id", whole(long)), ("words", "one two " * 8)], indent=2)
@@ -73,7 +69,7 @@ def test_rows_are_broken_between_words_but_not_what_is_whole() -> None:
 
 
 @pytest.mark.parametrize("width", [None, 30, 200])
-def test_nothing_that_is_given_to_it_commands_the_terminal(width: int | None) -> None:
+def test_nothing_that_is_given_to_it_commands_the_terminal(width):
     stream = io.StringIO()
     output = Output(stream, width=width)
     output.say(HOSTILE)

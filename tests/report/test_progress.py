@@ -1,7 +1,5 @@
 """Progress: a log line every 30 s with its values, or a bar, whatever stderr is."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

@@ -1,7 +1,5 @@
 """The report on the screen: columns line up, and nothing but text where there is no terminal."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from datetime import UTC, datetime

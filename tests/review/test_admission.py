@@ -1,7 +1,5 @@
 """Only clients that hold the token, on this machine, from the page itself, are answered."""
 
-from __future__ import annotations
-
 import http.client
 
 import pytest

@@ -1,7 +1,5 @@
 """What the page stores and shows."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The page in a real browser: thirty answers by keyboard, and all else that a person does there."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Counts add up, however divided."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -10,37 +8,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.columns import Documents
-from dedup_job.documents import (
-    Candidates,
-    Document,
-    Duplicate,
-    Kept,
-    Pair,
-    Quarantined,
-    Reason,
-    Skipped,
-)
+from dedup_job.documents import Document, Duplicate, Kept, Pair, Quarantined, Reason, Skipped
 from dedup_job.runs.decided import Counts
 from tests.deciding import decisions_of
 
-NONE = Candidates()
+NONE = (0, 0, ())
 
 
 def counted(decisions):
-    return Counts.of(decisions_of(decisions), similar_from=0.95)
+    values, tried = zip(*decisions, strict=True) if decisions else ((), ())
+    return Counts.of(decisions_of(values, tried), similar_from=0.95)
 
 
-def duplicate(reason, short, candidates=NONE, similarity=None, richer=()):
-    pair = Pair(b"1", 0, similarity, ("text",), richer=richer)
-    return Duplicate(reason, short, pair, candidates=candidates)
+def duplicate(reason, short, similarity=None, richer=()):
+    return Duplicate(reason, short, Pair(b"1", 0, similarity, ("text",), richer=richer))
 
 
 def nearest(kind, similarity):
     return Pair(b"1", 0, similarity, ("text",), kind)
 
 
-CANDIDATES = st.builds(
-    Candidates,
+TRIED = st.tuples(
     st.integers(0, 5000),
     st.integers(0, 2),
     st.lists(st.binary(), max_size=3).map(tuple),
@@ -48,34 +36,33 @@ CANDIDATES = st.builds(
 NEAREST = st.none() | st.builds(
     nearest, st.sampled_from(["similarity", "number", "choice"]), st.floats(0, 1)
 )
-DECISIONS = st.lists(
-    st.builds(Kept, st.just(0), st.booleans(), NEAREST, CANDIDATES)
+DECIDED = (
+    st.builds(Kept, st.just(0), st.booleans(), NEAREST)
     | st.builds(
         duplicate,
         st.sampled_from([Reason.EXACT, Reason.NEAR]),
         st.booleans(),
-        CANDIDATES,
         st.none() | st.floats(0, 1),
         st.sampled_from([(), ("image",), ("answer", "rest")]),
     )
     | st.builds(Skipped, st.sampled_from([Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT]))
     | st.builds(
         Quarantined, st.sampled_from([Reason.TOO_LARGE, Reason.UNDECODABLE]), st.just("why")
-    ),
-    max_size=30,
+    )
 )
+DECISIONS = st.lists(st.tuples(DECIDED, TRIED), max_size=30)
 EXAMPLE = [
-    Kept(1, short=False),
-    Kept(2, True, nearest("similarity", 0.29), Candidates(2)),
-    Kept(3, False, nearest("number", 1.0), Candidates(70, 6, (b"gone", b"too"))),
-    Kept(4, False, nearest("number", 0.94), Candidates(1)),
-    duplicate(Reason.EXACT, True, Candidates(9, 9, (b"gone",))),  # none of it counts
-    duplicate(Reason.EXACT, short=False, similarity=1.0),
-    duplicate(Reason.NEAR, False, Candidates(80, 16, (b"gone",)), 0.8, ("answer", "image")),
-    Skipped(Reason.EMPTY),
-    Skipped(Reason.MISSING),
-    Skipped(Reason.EMPTY),
-    Quarantined(Reason.TOO_LARGE, "17 MiB"),
+    (Kept(1, short=False), NONE),
+    (Kept(2, True, nearest("similarity", 0.29)), (2, 0, ())),
+    (Kept(3, False, nearest("number", 1.0)), (70, 6, (b"gone", b"too"))),
+    (Kept(4, False, nearest("number", 0.94)), (1, 0, ())),
+    (duplicate(Reason.EXACT, True), (9, 9, (b"gone",))),  # none of it counts
+    (duplicate(Reason.EXACT, short=False, similarity=1.0), NONE),
+    (duplicate(Reason.NEAR, False, 0.8, ("answer", "image")), (80, 16, (b"gone",))),
+    (Skipped(Reason.EMPTY), NONE),
+    (Skipped(Reason.MISSING), NONE),
+    (Skipped(Reason.EMPTY), NONE),
+    (Quarantined(Reason.TOO_LARGE, "17 MiB"), NONE),
 ]
 
 

@@ -1,7 +1,5 @@
 """What is recorded of a run: its checkpoint and its report."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

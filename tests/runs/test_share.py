@@ -1,7 +1,5 @@
 """Proportions with their confidence intervals, such as precision and recall of what was said."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -18,11 +16,11 @@ from dedup_job.runs.survey import Share
         (1, 29, 0.0061, 0.1718),
     ],
 )
-def test_the_interval_is_wilsons(part: int, whole: int, low: float, high: float) -> None:
+def test_the_interval_is_wilsons(part, whole, low, high):
     assert Share(part, whole).interval == pytest.approx((low, high), abs=5e-5)
 
 
-def test_nothing_of_nothing_may_be_any_share() -> None:
+def test_nothing_of_nothing_may_be_any_share():
     assert math.isnan(Share(0, 0).rate)
     assert Share(0, 0).interval == (0.0, 1.0)
     assert Share(5, 5).interval[1] == 1.0

@@ -1,7 +1,5 @@
 """Where the time of a run went."""
 
-from __future__ import annotations
-
 import time
 
 from dedup_job.runs.run import Profile, Stage, Stopwatch, Work

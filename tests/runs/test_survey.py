@@ -1,7 +1,5 @@
 """The pairs that a page shows: ten first, all others in groups, each once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -12,7 +10,7 @@ from dedup_job.runs.survey import Drawn, Stratum, Survey
 GUARDS = ("number", "negation", "unit", "image")
 
 
-def near(number: int, *kinds: str, richer: str = "") -> DecidedDocument:
+def near(number, *kinds, richer=""):
     """Return a near duplicate."""
     differences = tuple(Difference(kind, "stem", "a", "b") for kind in kinds)
     more = (richer,) * bool(richer)
@@ -20,19 +18,19 @@ def near(number: int, *kinds: str, richer: str = "") -> DecidedDocument:
     return of(number, DUPLICATE, "near", pair)
 
 
-def apart(number: int, reason: str) -> DecidedDocument:
+def apart(number, reason):
     """Return a kept document with the one that it was nearly joined with."""
     return of(number, KEPT, reason, Pair(b"of%d" % number, 0, 0.8, (), reason))
 
 
-def of(number: int, decision: str, reason: str, pair: Pair) -> DecidedDocument:
+def of(number, decision, reason, pair):
     texts = {"text": f"text {number}", "other": f"other {number}"}
     return DecidedDocument(
         b"%d" % number, decision, reason, pair, id=f"{number}", of=f"of{number}", **texts
     )
 
 
-def many_pairs() -> Survey:
+def many_pairs():
     """Return a survey of pairs of all kinds, some of them drawn several times."""
     kinds = ("layout", "replaced", "inserted", "moved")
     random = [near(n, kinds[n % 4], richer="image" if n == 7 else "") for n in range(40)]
@@ -47,7 +45,7 @@ def many_pairs() -> Survey:
     return Survey("a.b", "a.c", when, "1", Counts(), near=both[0], refused=both[1])
 
 
-def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind() -> None:
+def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind():
     told = [(one.stratum, one.name, one.pairs[0].id) for one in many_pairs().first]
     assert told == [
         (Stratum.LEAST_SIMILAR, "", "100"),
@@ -63,7 +61,7 @@ def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind() ->
     ]
 
 
-def test_each_pair_is_shown_once() -> None:
+def test_each_pair_is_shown_once():
     survey = many_pairs()
     groups = [layer for _, layers in survey.others_by_stratum for layer in layers]
     shown = Counter(one.keys for layer in (*survey.first, *groups) for one in layer.pairs)
@@ -73,14 +71,14 @@ def test_each_pair_is_shown_once() -> None:
     assert len({*strata}) == len(strata)
 
 
-def test_where_there_are_few_pairs_all_are_among_the_first() -> None:
+def test_where_there_are_few_pairs_all_are_among_the_first():
     few = Drawn(extreme=[near(1, "layout"), near(2, "layout")])
     survey = Survey("a.b", "a.c", datetime(2026, 1, 2, tzinfo=UTC), "1", Counts(), near=few)
     assert [one.pairs[0].id for one in survey.first] == ["1", "2"]
     assert survey.others_by_stratum == []
 
 
-def test_of_what_was_decided_otherwise_since_nothing_is_shown() -> None:
+def test_of_what_was_decided_otherwise_since_nothing_is_shown():
     one, other = near(1), near(2)
     found = {one.key: apart(1, "number"), other.key: other}
     assert Drawn(extreme=[one, other, near(3)]).changed(found).extreme == [other]

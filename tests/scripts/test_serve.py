@@ -1,7 +1,5 @@
 """A server on the data in a folder outlives who started it, and is found by who starts it again."""
 
-from typing import Any
-
 import psutil
 import pytest
 from pymongo import MongoClient
@@ -27,7 +25,7 @@ def served(tmp_path):
 
 def test_a_replica_set_is_started_once_and_a_port_that_another_has_is_refused(served):
     folder, port, pid = served
-    with MongoClient[Any]("127.0.0.1", port) as client:
+    with MongoClient("127.0.0.1", port) as client:
         assert client.admin.command("hello")["setName"] == "dedup"
     assert serve(folder, port) == pid
     assert serve(folder.with_name("other"), port) is None
@@ -35,13 +33,13 @@ def test_a_replica_set_is_started_once_and_a_port_that_another_has_is_refused(se
 
 def test_what_was_written_is_there_when_it_is_started_again_on_another_port(served):
     folder, port, pid = served
-    with MongoClient[Any]("127.0.0.1", port) as client:
+    with MongoClient("127.0.0.1", port) as client:
         client.school.questions.insert_one({"_id": 1})
     stop(pid)
     other = free_port()
     again = serve(folder, other)
     try:
-        with MongoClient[Any]("127.0.0.1", other) as client:
+        with MongoClient("127.0.0.1", other) as client:
             assert client.school.questions.find_one() == {"_id": 1}
     finally:
         stop(again)

@@ -1,7 +1,5 @@
 """The cleaner a second time, in plain Python and with a real parser: slow, and easy to check."""
 
-from __future__ import annotations
-
 from tests.cleaning.oracle.cleaner import clean
 
 __all__ = ["clean"]

@@ -1,7 +1,5 @@
 """The names of elements: which break a line, which have other uses, which have no content."""
 
-from __future__ import annotations
-
 _BLOCKS = """
     address article aside audio blockquote body br button canvas caption center col colgroup
     datalist dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset
