@@ -15,7 +15,6 @@ from functools import partial
 
 import psutil
 import pytest
-from pymongo import MongoClient
 
 from dedup_job.mongo.target import Target
 from tests.faults.points import Point, die_at
@@ -23,7 +22,6 @@ from tests.faults.servers import wait_for
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
-_SHORT, _USUAL = 3, 60  # seconds after which the server ends an open transaction
 _LEASE_LOST, _LEASE_HELD = 6, 11
 RANDOM = None
 
@@ -31,16 +29,6 @@ RANDOM = None
 @pytest.fixture
 def racers(new_subject):
     return new_subject(documents=900)
-
-
-@pytest.fixture
-def short_transactions(replica_set):
-    """Let the server end a transaction that stays open after seconds, not after a minute."""
-    name = "transactionLifetimeLimitSeconds"
-    with MongoClient(replica_set) as client:
-        client.admin.command("setParameter", 1, **{name: _SHORT})
-        yield
-        client.admin.command("setParameter", 1, **{name: _USUAL})
 
 
 @pytest.mark.short
