@@ -21,7 +21,9 @@ from dedup_job.mongo import state
 _WRITES = {"insert", "update", "delete", "findAndModify", "create", "createIndexes"}
 _WRITES |= {"commitTransaction", "abortTransaction"}
 _HELLO, _BYE = {"hello", "ismaster", "isMaster"}, {"endSessions", "killCursors"}
-BEFORE, AFTER, LOST, ASLEEP = "dead before", "dead after", "reply lost", "asleep before"
+BEFORE, AFTER, ASLEEP = "dead before", "dead after", "asleep before"
+LOST, LOST_AGAIN = "reply lost", "three replies lost"
+_LOSES = {AFTER: 1, LOST: 1, LOST_AGAIN: 3}
 
 
 class Dead(BaseException):
@@ -36,7 +38,7 @@ class Wire:
         self.asleep, self.awake = threading.Event(), threading.Event()
         self._way, self._number, self._words = way, number, words
         self._is_dead, self._turn = False, threading.Lock()
-        self._struck: Connection | None = None  # whose next reply does not arrive
+        self._struck = set[Connection]()  # whose next replies do not arrive
 
     def send(self, send: Callable[..., None], connection: Connection, *given: Any) -> None:
         """Send a message, or not."""
@@ -45,10 +47,11 @@ class Wire:
         if name in _WRITES and self._words in about:
             with self._turn:
                 self.sent.append(about)
-                is_here = len(self.sent) == self._number
-            if is_here:
+                number = len(self.sent)
+            if self._number <= number < self._number + _LOSES.get(self._way, 0):
+                self._struck.add(connection)
+            elif number == self._number:
                 self._is_dead = self._way == BEFORE
-                self._struck = connection if self._way in (AFTER, LOST) else None
                 if self._way == ASLEEP:
                     self.asleep.set()
         self._pass(connection, name)
@@ -57,8 +60,9 @@ class Wire:
     def receive(self, receive: Callable[..., Any], connection: Connection, *given: Any) -> Any:
         """Return the reply to a message, or lose it."""
         reply = receive(connection, *given)
-        if connection is self._struck:
-            self._struck, self._is_dead = None, self._way == AFTER
+        if connection in self._struck:
+            self._struck.remove(connection)
+            self._is_dead = self._way == AFTER
             self._pass(connection, "")
             connection._raise_connection_failure(ConnectionResetError())
         return reply
@@ -102,13 +106,15 @@ def as_if_gone(patch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def killed_at(words: str, number: int = 1, *, surely: bool = True) -> Iterator[None]:
-    """Let the process of the block be gone before the n-th command that writes and has words.
+def killed_at(
+    words: str, number: int = 1, *, way: str = BEFORE, surely: bool = True
+) -> Iterator[None]:
+    """Let the process of the block be gone at the n-th command that writes and has some words.
 
     surely: it comes there.
     """
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Dead) if surely else suppress(Dead):
         as_if_gone(patch)
         patch.setattr(state.State, "_renew_always", lambda _: None)
-        with through(Wire(BEFORE, number, words)):
+        with through(Wire(way, number, words)):
             yield

@@ -22,13 +22,20 @@ from dedup_job.mongo.errors import RetryPolicy
 from tests.mongo.test_keep import KEEP, versions
 from tests.proving import stored
 from tests.running import run_here, settings_of, uri_of
-from tests.wire import AFTER, ASLEEP, BEFORE, LOST, Wire, as_if_gone, through
+from tests.wire import AFTER, ASLEEP, BEFORE, LOST, LOST_AGAIN, Wire, as_if_gone, through
 
 pytestmark = [pytest.mark.faults, pytest.mark.short, pytest.mark.standalone]
 pytestmark.append(pytest.mark.usefixtures("short_transactions"))  # one bars an expired lease
 FIRST = "localhost"  # by this name the first process reaches the server, and no other
 BROKEN, EXPIRED = "lease broken", "lease expired"
-FAULTS = (BEFORE, ""), (AFTER, ""), (LOST, ""), (ASLEEP, BROKEN), (ASLEEP, EXPIRED)
+FAULTS = (
+    (BEFORE, ""),
+    (AFTER, ""),
+    (LOST, ""),
+    (LOST_AGAIN, ""),
+    (ASLEEP, BROKEN),
+    (ASLEEP, EXPIRED),
+)
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 COPIED = versions(14)  # each text three times, in any order
 COPIES = [d["_id"] for n, d in enumerate(COPIED) if d["text"] in [e["text"] for e in COPIED[:n]]]
@@ -80,7 +87,7 @@ OPERATIONS = {  # each is the last of these steps
     "undo of a restore": (*filled, restored, undone),
     "undo of a requeue": (*filled, requeued, undone),
 }
-# besides times, what differs each time, counts attempts, or tells of the last part of a run alone
+# besides times what differs each time, counts attempts, or tells of the last part of a run alone
 PASSING = {"seconds", "rates", "stages", "profile", "docs_per_second", "id", "token", "lease"}
 PASSING |= {"generation", "last_run", "expected", "known", "changed", "refreshed", "unseen"}
 # What a process had begun to send before it fell asleep, and only a transaction lets fail.
@@ -123,6 +130,7 @@ def result(database):
         if not isinstance(value, dict):
             return value
         own = {n: lasting(v) for n, v in value.items() if n not in PASSING}
+        own = {n: v for n, v in own.items() if n != "finished" or isinstance(v, bool)}
         own = {n: v for n, v in own.items() if not isinstance(v, datetime)}
         return own | {"run": numbers[own["run"]]} if own.get("run") in [*numbers] else own
 
@@ -183,7 +191,7 @@ class Operation:
             first.start()
             while first.is_alive() and not wire.asleep.is_set():
                 first.join(0.002)
-            if way == LOST:
+            if way in (LOST, LOST_AGAIN):
                 return [*filter(None, ended), *self._not(self._once)]
             was_held, is_over = bool(self._state().get("lease")), self._is_over()
             wrong = [*self._wrong_now(), *self._wrong_after_another(lease, is_over)]
