@@ -205,7 +205,7 @@ def restore(
             }
             keys = _all_dropped(on, names, out, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
-                on.target.state.update({"bookmark": None})
+                on.target.retry(lambda: on.target.state.update({"bookmark": None}))
             entry = begun(on.target, asked, _about(on, began, status))
             done = Restored(on.target.name, entry["_id"], len(out))
             on.progress.total(len(keys), Message("restoring"))

@@ -38,7 +38,7 @@ from dedup_job.mongo.reading import (
 )
 from dedup_job.mongo.replacing import bring_back
 from dedup_job.mongo.rows import run_of
-from dedup_job.mongo.state import BY_HAND, next_run
+from dedup_job.mongo.state import BY_HAND, is_by_hand, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
@@ -157,8 +157,8 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
 
 def _take_back(target: Target, run: int, progress: Progress) -> Undone:
     """Take back what the state names."""
-    status = str((target.retry(lambda: target.last_run({"_id": run})) or {}).get("status"))
-    by_hand = status if status in BY_HAND else ""
+    row = target.retry(lambda: target.last_run({"_id": run})) or {}
+    by_hand = str(row.get("status")) if is_by_hand(row) else ""  # maybe undone already
     doing = Message("undoing run {run}: reading", run=run)
     if by_hand:
         doing = Message("undoing number {number}: putting rows back", number=run)
@@ -218,7 +218,7 @@ def _staying(
             there = target.held_by(target.documents, [*gone])
             rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
             there |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
-            stay |= there
+            stay |= there - _of_another(target, run, there, *target.decided)  # back already
     while True:
         alone = {key for key, own in of.items() if own in stay}
         now = some(majority(target.ledger), [*stay | alone], {}, target.retry)

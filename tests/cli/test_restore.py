@@ -1,14 +1,11 @@
 """`dedup restore` puts a document into the target for good, and the counts stay right."""
 
-from itertools import product
-
 import pytest
 from bson import json_util
 
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import ledger_removals
 from dedup_job.runs.status import Check
-from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill, good, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -16,6 +13,7 @@ from tests.running import (
     run_here,
 )
 from tests.tampering import LEDGER, RUNS, STATE, one
+from tests.wire import killed_at
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 OTHER = "别的文字，不再一样了。"
@@ -97,27 +95,15 @@ def test_a_restored_document_is_not_undone_where_it_is_the_only_copy(made):
     assert outcome(made) == before
 
 
-MOMENTS = [
-    pytest.param(moment, way, marks=pytest.mark.thorough if (moment + len(way)) % 2 else ())
-    for moment, way in product(range(6), [(), ("--requeue",)])
-]
-
-
-@pytest.mark.parametrize(("moment", "way"), MOMENTS)
+@pytest.mark.parametrize("way", [(), ("--requeue",)])
 @pytest.mark.standalone
-def test_killed_at_any_moment_it_is_done_or_not_done(made, tmp_path, monkeypatch, moment, way):
-    """On a standalone server each write stands for itself; the next holder takes them back."""
+def test_a_run_takes_back_what_a_killed_process_did_half(made, tmp_path, way):
     row = one(made, LEDGER, reason="near")
-    before = outcome(made)
-    cut_off(monkeypatch, moment)
-    with pytest.raises(Cut):
+    with killed_at("delete target.ledger"):
         command(made, "restore", str(row["_id"]), *way)
-    monkeypatch.undo()
     run_again(made)
     assert_each_source_id_is_in_one_place(made)
     assert good(made, tmp_path, "--all") == {}
-    kept = {document["_id"] for document in outcome(made)[0]}
-    assert kept - {row["_id"]} == {document["_id"] for document in before[0]}
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
@@ -249,59 +235,10 @@ def test_many_are_one_entry_and_are_undone_together_to_the_letter(many, tmp_path
     ]
 
 
-CUTS = [(0, 0, ()), (1, 1, ("--requeue",)), (2, 3, ()), (3, 0, ("--requeue",)), (9, 3, ())]
-ALL_CUTS = [
-    pytest.param(*cut, marks=() if cut in CUTS else pytest.mark.thorough)
-    for cut in product([0, 1, 2, 3, 4, 9], [0, 1, 3], [(), ("--requeue",)])
-]
-
-
-@pytest.mark.standalone
-@pytest.mark.parametrize(("moment", "commits", "way"), ALL_CUTS)
-def test_cut_off_among_many_the_same_command_goes_on_in_the_same_entry(
-    many, tmp_path, monkeypatch, moment, commits, way
-):
-    before, words = outcome(many), ("restore", "--ids", file_of_ids(many, tmp_path), *way)
-    with monkeypatch.context() as patch:
-        cut_off(patch, moment, commits)
-        with pytest.raises(Cut):
-            command(many, *words)
-    assert good(many, tmp_path, "--all").keys() <= {
-        Check.UNDECIDED,
-        Check.HALF,
-    }
-    command(many, *words)
-    (entry,) = by_hand(many)
-    assert (entry["pieces"], entry["documents"]) == (4, 40)
-    assert entry["finished"]
-    assert many[LEDGER].count_documents({}) == 0
-    assert many.target.count_documents({}) == (20 if way else 60)
-    assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
-    command(many, "undo", str(entry["_id"]), "--yes")
-    assert outcome(many) == before
-
-
-@pytest.mark.standalone
-@pytest.mark.parametrize("commits", [0, 2, 4])
-def test_an_undo_of_many_that_is_cut_off_is_finished(many, tmp_path, monkeypatch, commits):
-    before = outcome(many)
-    command(many, "restore", "--ids", file_of_ids(many, tmp_path))
-    with monkeypatch.context() as patch:
-        cut_off(patch, 1, commits)
-        with pytest.raises(Cut):
-            command(many, "undo", "2", "--yes")
-    assert Check.HALF in good(many, tmp_path, "--all")
-    command(many, "undo", "2", "--yes")
-    assert outcome(many) == before
-    assert good(many, tmp_path, "--all") == {}
-
-
-def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(many, tmp_path, monkeypatch):
+def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(many, tmp_path):
     words = ("restore", "--ids", file_of_ids(many, tmp_path))
-    with monkeypatch.context() as patch:
-        cut_off(patch, 0, 2)
-        with pytest.raises(Cut):
-            command(many, *words)
+    with killed_at("update target.runs", 5):  # two of each piece
+        command(many, *words)
     many.source.insert_one({"_id": "late", "text": OTHER})
     run_here(many)
     output = command(many, *words)

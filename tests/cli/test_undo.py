@@ -7,7 +7,6 @@ import pytest
 from dedup_job.cli import console
 from dedup_job.mongo import rollback
 from dedup_job.runs.status import Check
-from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill_alike, good, names, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
@@ -18,6 +17,7 @@ from tests.running import (
     uri_of,
 )
 from tests.tampering import LEDGER, STATE, one
+from tests.wire import killed_at
 
 
 def of_run(database, run):
@@ -114,8 +114,7 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
 ):
     first = of_run(made, 1)
     monkeypatch.setattr(rollback, "WRITE", 20)
-    cut_off(monkeypatch, 0, pages)
-    with pytest.raises(Cut):
+    with killed_at("delete target", pages + 1):
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()
     assert one(made, STATE)["undo"] == 2

@@ -7,6 +7,7 @@ all, as often as the tests say, or --scale times as often.
 from collections.abc import Callable
 
 import pytest
+from pymongo import MongoClient
 
 from tests.faults.servers import replica_set
 from tests.faults.subject import Subject
@@ -30,6 +31,16 @@ def times(pytestconfig, is_long):
 def three():
     with replica_set(3) as servers:
         yield servers
+
+
+@pytest.fixture
+def short_transactions(replica_set):
+    """Let the server end a transaction that stays open after seconds, not after a minute."""
+    name = "transactionLifetimeLimitSeconds"
+    with MongoClient(replica_set) as client:
+        client.admin.command("setParameter", 1, **{name: 3})
+        yield
+        client.admin.command("setParameter", 1, **{name: 60})
 
 
 @pytest.fixture

@@ -4,81 +4,33 @@ import itertools
 import os
 import signal
 from contextlib import contextmanager
-from enum import StrEnum
+from enum import Enum
 from pathlib import Path
 from shutil import disk_usage
 
-from pymongo.client_session import ClientSession
-
-from dedup_job.mongo import replacing
-from dedup_job.mongo.commits import Commits
-from dedup_job.mongo.source import Source
 from dedup_job.native import snapshot
 
 
-class Point(StrEnum):
-    """Where a run dies or falls asleep."""
+class Point(Enum):
+    """The call after which a run dies: while a snapshot is saved, before former ones go; mapped."""
 
-    READ = "after a read"
-    BEFORE = "before the transaction"
-    INSIDE = "inside the transaction"
-    WRITTEN = "all written, not committed"
-    COMMITTED = "committed, not settled"
-    SETTLED = "settled, not told"
-    SNAPSHOT = "while the snapshot is saved"
-    SAVED = "when the snapshot is saved, before former ones go"
-    MAPPED = "while a part that outgrew its memory is mapped"
+    SNAPSHOT = snapshot.Writer, "add"
+    SAVED = snapshot.Writer, "end"
+    MAPPED = snapshot, "mapped"  # a part that outgrew its memory
 
 
-_CALLS = {  # each is called there; True: the process ends before its work
-    Point.BEFORE: [(Commits, "write", True)],
-    Point.INSIDE: [(replacing, "insert_once", False)],  # a standalone has a part of a batch then
-    Point.WRITTEN: [(ClientSession, "commit_transaction", True)],
-    Point.COMMITTED: [(Commits, "write", False)],
-    Point.SETTLED: [(Commits, "settle", False)],
-    Point.SNAPSHOT: [(snapshot.Writer, "add", False)],
-    Point.SAVED: [(snapshot.Writer, "end", False)],
-    Point.MAPPED: [(snapshot, "mapped", False)],
-}
-
-
-def die_at(point, time, signum=signal.SIGKILL):
-    """Send this process a signal the so-manieth time that it comes to a point, from 1."""
-    passed = itertools.count(1)
-
-    def here():
-        if next(passed) == time:
-            os.kill(os.getpid(), signum)
-
-    if point is Point.READ:
-        _after_each_page(here)
-    for owner, name, before in _CALLS.get(point, ()):
-        _around(owner, name, here, before)
-
-
-def _around(owner, name, here, before):
+def die_at(point, time):
+    """Kill this process the n-th time that it comes to a point."""
+    (owner, name), passed = point.value, itertools.count(1)
     original = getattr(owner, name)
 
     def replaced(*arguments, **named):
-        if before:
-            here()
         result = original(*arguments, **named)
-        if not before:
-            here()
+        if next(passed) == time:
+            os.kill(os.getpid(), signal.SIGKILL)
         return result
 
     setattr(owner, name, replaced)
-
-
-def _after_each_page(here):
-    pages = Source.pages
-
-    def replaced(*arguments, **named):
-        for page in pages(*arguments, **named):
-            here()
-            yield page
-
-    Source.pages = replaced
 
 
 TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")

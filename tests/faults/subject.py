@@ -4,14 +4,12 @@ import random
 import time
 import weakref
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from tests.faults.points import die_at
 from tests.running import (
     Forked,
     drop_target,
@@ -57,14 +55,10 @@ class Subject:
         self._client.drop_database(self.database.name)
         self._client.close()
 
-    def start(self, target="target", *more, at=None, first=None, uri=None, **environment):
-        """Start `dedup run` into a target; at: where it dies, and the how many-th time there.
-
-        first: what its process does before it becomes `dedup`.
-        """
+    def start(self, target="target", *more, first=None, **environment):
+        """Start `dedup run` into a target; first: what its process does before it is `dedup`."""
         words = ("run", "--source", "source", "--target", target, "--yes", *more)
-        given = {"DEDUP_URI": uri or self.uri, **environment}
-        return self._start(words, first if at is None else partial(_prepare, at, first), given)
+        return self._start(words, first, environment)
 
     def _start(self, words, first, environment):
         self._count += 1
@@ -145,29 +139,22 @@ class Subject:
         assert self.differences(target) == []
         self.drop(target)
 
-    def meet(self, times, fault, *, gap=400, per_run=5, left=100, batch=10, uri=None):
-        """Bring a fault about so often in runs at work; each must end as the one left alone.
+    def meet(self, times, fault):
+        """Bring a fault about n times in runs at work; each must end as the one left alone.
 
-        fault: tells whether the process, which is given, met it. It counts where the run still had
-        more than `left` documents before it. gap: documents between two faults, a random number up
-        to this; per_run: faults in one run.
+        fault: tells whether the process, which is given, met it. It counts if the run still had
+        more than 100 documents before it.
         """
-        chance = random.Random(gap)
+        chance = random.Random(400)
         met = vain = 0
         while met < times:
-            process = self.start(uri=uri, DEDUP_RUN__BATCH_DOCUMENTS=str(batch))
+            process = self.start(DEDUP_RUN__BATCH_DOCUMENTS="10")
             here = 0
-            while here < min(per_run, times - met):
-                if not self.wait_for_batches(process, more=chance.randrange(1, gap)):
+            while here < min(5, times - met):
+                if not self.wait_for_batches(process, more=chance.randrange(1, 400)):
                     break
                 before = self.documents - self.scanned()
-                here += fault(process) and left < before <= self.documents
+                here += fault(process) and 100 < before <= self.documents
             self.must_end_well(process)
             met, vain = met + here, 0 if here else vain + 1
             assert vain < 3, "the fault did not come about"
-
-
-def _prepare(at, first):
-    die_at(*at)
-    if first is not None:
-        first()

@@ -1,11 +1,12 @@
 """Runs that are killed (SIGKILL) end, when started again, as one left alone.
 
-At random moments, where a batch may be half done, and where files of the index change.
+At random moments, and where files of the index change; at each command: test_every_command.py.
 """
 
 import random
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,11 @@ from dedup_job.commands import run as commands_run
 from dedup_job.index import kept
 from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
-from tests.faults.points import Point
+from tests.faults.points import Point, die_at
 from tests.faults.subject import ENDED_WELL
 from tests.running import assert_each_source_id_is_in_one_place, without_runs
 
 pytestmark = pytest.mark.faults
-_BATCHES = 900 // 50
 _PER_TARGET = 6  # kills before a run is let through
 _AT_ONCE = 50.0  # seconds; a lease that is not taken over at once would cost 60
 _KILLED, _STOPPED = -signal.SIGKILL, 143
@@ -49,28 +49,17 @@ def settle(subject):
     subject.drop()
 
 
-IN_SUITE = [pytest.mark.short, pytest.mark.standalone]
-
-
-@pytest.mark.parametrize(
-    "point",
-    [
-        pytest.param(None, marks=IN_SUITE, id="at random moments"),
-        pytest.param(Point.INSIDE, marks=IN_SUITE),
-        *(Point.READ, Point.BEFORE, Point.COMMITTED, Point.SETTLED),
-    ],
-)
-def test_a_run_killed_while_a_batch_may_be_half_done_ends_as_one_left_alone(subject, times, point):
+@pytest.mark.short
+@pytest.mark.standalone
+def test_a_run_killed_at_random_moments_ends_as_one_left_alone(subject, times):
     chance, seconds = random.Random(1), subject.seconds()
-    killed, count = 0, times(20 if point else 100, 2)
+    killed, count = 0, times(100, 2)
     while killed < count:
         for _ in range(min(_PER_TARGET, count - killed)):
             left = 1 - max(subject.scanned(), 0) / subject.documents
-            at = (point, chance.randint(1, _BATCHES // _PER_TARGET)) if point else None
-            process = subject.start(at=at)
-            if point is None:
-                time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
-                process.kill()
+            process = subject.start()
+            time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
+            process.kill()
             code = subject.end(process)
             assert code in (0, _KILLED), subject.said()
             killed += code == _KILLED
@@ -92,7 +81,7 @@ def test_a_run_killed_while_it_saves_its_snapshot_leaves_the_former_one_or_none(
             assert subject.end(process) == _STOPPED
             former = snapshot.read(file_of(subject))
         at = chance.randint(1, len(former.parts) if former else parts)
-        assert subject.end(subject.start(at=(Point.SNAPSHOT, at))) == _KILLED
+        assert subject.end(subject.start(first=partial(die_at, Point.SNAPSHOT, at))) == _KILLED
         if former is None:
             with pytest.raises(NoSnapshotError):
                 snapshot.read(file_of(subject))
@@ -116,25 +105,23 @@ def grow(subject):
         yield night
 
 
-def at_night(subject, night, target="target", at=None, first=None):
+def at_night(subject, night, first):
     """Run, and tell whether it was killed: its files are whole, the target is not read again."""
-    code = subject.end(subject.start(target, at=at, first=first))
+    code = subject.end(subject.start(first=first))
     assert code in (*ENDED_WELL, _KILLED), subject.said()
     assert night == 0 or "reading the index from the target" not in subject.said()
-    for file in files_of(subject, target):
+    folder = Path(subject.environment["DEDUP_INDEX__FOLDER"])
+    for file in folder.glob(f"{subject.state().get('id')}*.index"):
         snapshot.read(file)
     return code == _KILLED
 
 
-def files_of(subject, target):
-    folder = Path(subject.environment["DEDUP_INDEX__FOLDER"])
-    return list(folder.glob(f"{subject.state(target).get('id')}*.index"))
-
-
-def small_segments():
-    """Let few documents make a segment, and outgrow the memory of a run."""
+def small_segments(*point):
+    """Let few documents make a segment, and outgrow the memory of a run, which may die."""
     kept._LEAST, kept._TIMES = 1, 1.5  # type: ignore[assignment]
     commands_run.index_memory = lambda *_: 10_000.0
+    if point:
+        die_at(*point)
 
 
 def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_second_reading(
@@ -146,7 +133,7 @@ def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_seco
         for _ in range(round(count * (night + 1) / _NIGHTS) - sum(killed.values())):
             point = points[sum(killed.values()) % len(points)]
             at = chance.randint(1, 12) if point is Point.SNAPSHOT else 1  # arrays of a file
-            killed[point] += at_night(nights, night, at=(point, at), first=small_segments)
-        at_night(nights, night, first=small_segments)
+            killed[point] += at_night(nights, night, partial(small_segments, point, at))
+        at_night(nights, night, small_segments)
     assert all(killed.values()) or count < len(points)
     assert without_runs(nights.database, "alone") == without_runs(nights.database)

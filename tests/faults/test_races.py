@@ -15,32 +15,17 @@ from functools import partial
 
 import psutil
 import pytest
-from pymongo import MongoClient
 
 from dedup_job.mongo.target import Target
-from tests.faults.points import Point, die_at
 from tests.faults.servers import wait_for
 
 pytestmark = pytest.mark.faults
-_BATCHES = 900 // 50
-_SHORT, _USUAL = 3, 60  # seconds after which the server ends an open transaction
 _LEASE_LOST, _LEASE_HELD = 6, 11
-RANDOM = None
 
 
 @pytest.fixture
 def racers(new_subject):
     return new_subject(documents=900)
-
-
-@pytest.fixture
-def short_transactions(replica_set):
-    """Let the server end a transaction that stays open after seconds, not after a minute."""
-    name = "transactionLifetimeLimitSeconds"
-    with MongoClient(replica_set) as client:
-        client.admin.command("setParameter", 1, **{name: _SHORT})
-        yield
-        client.admin.command("setParameter", 1, **{name: _USUAL})
 
 
 @pytest.mark.short
@@ -75,37 +60,31 @@ def wait_at(folder):
     Target.hold = held_together
 
 
+@pytest.mark.short
 @pytest.mark.usefixtures("short_transactions")
-@pytest.mark.parametrize(
-    "where", [RANDOM, pytest.param(Point.INSIDE, marks=pytest.mark.short), Point.WRITTEN]
-)
-def test_a_run_that_slept_through_its_lease_writes_nothing_more(racers, times, where):
+def test_a_run_that_slept_through_its_lease_writes_nothing_more(racers, times):
     chance, seconds = random.Random(2), racers.seconds()
-    for _ in range(times(5 if where is RANDOM else 3)):
-        process = asleep(racers, where, chance, seconds)
+    for _ in range(times(5)):
+        process = asleep(racers, chance, seconds)
         over = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
         racers.database["target.state"].update_one({}, over)
-        assert_another_takes_over_and_it_writes_nothing(racers, "target", process)
+        assert_another_takes_over_and_it_writes_nothing(racers, process)
 
 
-def asleep(subject, where, chance, seconds, target="target"):
+def asleep(subject, chance, seconds):
     """Return a run that was stopped with the lease held and something left to do."""
     while True:
-        if where is RANDOM:
-            process = subject.start(target)
-            time.sleep(chance.random() * seconds)
-            if process.is_alive():
-                os.kill(process.pid, signal.SIGSTOP)
-        else:
-            stop = partial(die_at, where, chance.randint(1, _BATCHES), signal.SIGSTOP)
-            process = subject.start(target, first=stop)
+        process = subject.start()
+        time.sleep(chance.random() * seconds)
+        if process.is_alive():
+            os.kill(process.pid, signal.SIGSTOP)
         wait_for(partial(is_stopped_or_over, process))
-        lease = subject.state(target).get("lease") or {}
-        if lease.get("pid") == process.pid and not subject.finished(target):
+        lease = subject.state().get("lease") or {}
+        if lease.get("pid") == process.pid and not subject.finished():
             return process
         process.kill()  # too early or too late
         process.join()
-        subject.drop(target)
+        subject.drop()
 
 
 def is_stopped_or_over(process):
@@ -115,12 +94,12 @@ def is_stopped_or_over(process):
         return True
 
 
-def assert_another_takes_over_and_it_writes_nothing(subject, target, process):
-    assert subject.run(target) == 0, subject.said()
-    assert subject.differences(target) == []
-    before = subject.all_of(target)
+def assert_another_takes_over_and_it_writes_nothing(subject, process):
+    assert subject.run() == 0, subject.said()
+    assert subject.differences() == []
+    before = subject.all_of()
     os.kill(process.pid, signal.SIGCONT)
     assert subject.end(process) == _LEASE_LOST
     assert "took the lease" in subject.said(1)
-    assert subject.all_of(target) == before
-    subject.drop(target)
+    assert subject.all_of() == before
+    subject.drop()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.cut_off import killed_at
 from tests.mongo.test_follow import decided, eventually, following
 from tests.mongo.test_refused import TEXTS
 from tests.proving import command, good
 from tests.running import run_here
+from tests.wire import killed_at
 
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 REFRESH = {"source__on_change": "refresh"}
@@ -49,7 +49,7 @@ def take(database, flags, step):
         case "run", more:
             run_here(database, **flags, **more)
         case "cut off", more:
-            with killed_at(0, commits=2):
+            with killed_at("insert target", 3):
                 run_here(database, **flags, **more)
         case _:
             command(database, *step)

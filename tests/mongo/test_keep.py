@@ -2,19 +2,16 @@
 
 import random
 from datetime import datetime
-from functools import partial
 
 import pytest
 from bson import Decimal128, Int64
 
-from dedup_job.commands.maintenance import undo_run
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from tests.cut_off import killed_at
 from tests.deciding import BY_SIMILARITY
 from tests.proving import command, good
-from tests.running import run_here, settings_of, without_runs
+from tests.running import run_here, without_runs
 
 KEEP = {"output__keep": ["newest:updated"]}
 PARTS = ("target", "target.ledger", "target.runs", "target.state")
@@ -145,26 +142,6 @@ def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database):
     assert any_database["target.runs"].count_documents({"piece": {"$ne": None}}) == 0
     run_here(any_database, run__batch_documents=20, **KEEP)
     assert without_runs(any_database) == after
-
-
-@pytest.mark.standalone
-@pytest.mark.parametrize("moment", range(7))
-@pytest.mark.parametrize("killed", ["run", "undo"])
-def test_what_is_killed_while_copies_give_way_goes_on_and_ends_as_if_left_alone(
-    any_database, killed, moment, tmp_path
-):
-    documents = versions(40, copies=4)
-    run_over(any_database, documents[:80], documents[80:], batch=40)
-    alone = without_runs(any_database)
-    undo = partial(undo_run, settings_of(any_database, **KEEP), f"{any_database.name}.target", 2)
-    run = partial(run_here, any_database, run__batch_documents=40, **KEEP)
-    if killed == "run":
-        undo()
-    with killed_at(moment, commits=moment % 2):
-        undo() if killed == "undo" else run()
-    run()
-    assert without_runs(any_database) == alone
-    assert good(any_database, tmp_path, "--all") == {}
 
 
 def test_a_dry_run_says_what_a_rule_would_do(database):

@@ -1,12 +1,10 @@
 """The lease: what a run does that lost it, or that cannot know whether it did."""
 
 import time
-from datetime import datetime
 from types import SimpleNamespace
 
 import psutil
 import pytest
-from pymongo.collection import Collection
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
@@ -15,9 +13,7 @@ from dedup_job.mongo import state as lease
 from dedup_job.mongo.connection import ConnectionSettings, connect
 from dedup_job.mongo.errors import RetryPolicy
 from dedup_job.mongo.state import State
-from dedup_job.mongo.target import Target
 from tests.faults.points import fail, failing
-from tests.proving import good
 from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,
@@ -149,39 +145,3 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     """There was no state when it asked, and there are documents a moment later."""
     interpose(monkeypatch, State, "read", lambda: run_here(source), after=True)
     assert run_here(source).checkpoint.counts.scanned == 0
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "decided"), [(Target, "begin", 0), (Collection, "update_one", 40)]
-)
-def test_a_run_that_slept_before_it_wrote_its_row_leaves_that_of_another_one(
-    source, monkeypatch, owner, name, decided
-):
-    """The lease was checked before; the row itself must refuse what is late."""
-    monkeypatch.setattr("dedup_job.mongo.target.RUN_ROW_SECONDS", 0.0)
-
-    def sleep_while_another_runs():
-        past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
-        source["target.state"].update_one({}, past)
-        run_here(source, **BATCH)
-
-    def is_due(one, *_):
-        return scanned(source) == decided and (owner is Target or one.name == "target.runs")
-
-    interpose(monkeypatch, owner, name, sleep_while_another_runs, when=is_due)
-    with pytest.raises(LeaseLost, match="took the lease"):
-        run_here(source, **BATCH)
-    (row,) = source["target.runs"].find()
-    assert (row["_id"], row["status"], row["counts"]["scanned"]) == (1, "done", 100)
-
-
-def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_error(
-    source, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(Target, "write_run_row", None)
-    with pytest.raises(TypeError):
-        run_here(source)
-    monkeypatch.undo()
-    assert good(source, tmp_path).keys() == {"not decided yet"}
-    assert run_here(source).checkpoint.run == 1
-    assert_each_source_id_is_in_one_place(source)

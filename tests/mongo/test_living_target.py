@@ -2,7 +2,7 @@
 
 import functools
 import random
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import pytest
 from bson import Int64
@@ -13,10 +13,10 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import Check
-from tests.cut_off import Cut, cut_off
 from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import stored
 from tests.running import run_here, settings_of
+from tests.wire import killed_at
 
 NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.HALF}  # of a kill
 STEPS, LIFE = 20, 100  # steps of the suite; steps of one source and target
@@ -51,10 +51,10 @@ class Living:
     deeds: the last run, or entry, before each step that added some, and what was stored then.
     """
 
-    def __init__(self, database, flags, folder, seed, patch):
+    def __init__(self, database, flags, folder, seed):
         self.db, self.flags = database, {**flags, "index__folder": str(folder)}
         self.name, self.settings = f"{database.name}.target", settings_of(database, **flags)
-        self.seed, self.patch, self.rng = seed, patch, random.Random()
+        self.seed, self.rng = seed, random.Random()
         self.deeds, self.gone, self.steps = [], [], []
         self.names = dict(STEPS_OF)
         if "setName" not in database.client.admin.command("hello"):
@@ -202,10 +202,9 @@ class Living:
 
     def _kill(self):
         """Kill a run at some write; the same command goes on, or another one comes."""
-        flags, write, commits = self.rng.choice(RUNS), self.rng.randrange(6), self.rng.randrange(3)
-        self._note(flags, write, commits)
-        cut_off(self.patch, write, commits=commits)
-        return self._interrupted(flags)
+        flags, number = self.rng.choice(RUNS), self.rng.randrange(5, 30)
+        self._note(flags, number)
+        return self._interrupted(flags, killed=killed_at("", number, surely=False))
 
     def _stop(self):
         flags, batches = self.rng.choice(RUNS), self.rng.randrange(4)
@@ -213,13 +212,12 @@ class Living:
         left = iter([False] * batches)
         return self._interrupted(flags, lambda: next(left, True))
 
-    def _interrupted(self, flags, stop=lambda: False):
+    def _interrupted(self, flags, stop=lambda: False, killed=nullcontext()):  # noqa: B008
         more = {"run__batch_documents": 3, **flags}
         before, last, deeds = stored(self.db), self._last(), len(self.deeds)
         ended = False
-        with suppress(Cut, StateMismatch, KeyboardInterrupt):
+        with suppress(StateMismatch, KeyboardInterrupt), killed:
             ended = run_here(self.db, stop=stop, **self.flags, **more).status is Status.DONE
-        self.patch.undo()
         self._expect_nothing_lost(before, flags)
         if not ended and self.rng.random() < 0.5:
             ended = self.run(**more)
@@ -291,9 +289,7 @@ class Living:
 @pytest.mark.parametrize(
     ("keep", "others"), [([], 0), (["newest:updated"], 0), (["newest:updated"], 6)]
 )
-def test_every_step_leaves_a_sound_target(
-    any_database, keep, others, monkeypatch, pytestconfig, tmp_path
-):
+def test_every_step_leaves_a_sound_target(any_database, keep, others, pytestconfig, tmp_path):
     """In the end the target holds the texts that one run over the source would keep.
 
     others: so many of the texts are in another collection as well.
@@ -309,7 +305,7 @@ def test_every_step_leaves_a_sound_target(
         if others:
             any_database.other.insert_many({"text": text} for text in corpus()[:others])
             flags["source__against"] = any_database.other.full_name
-        living = Living(any_database, flags, tmp_path / "living", seed, monkeypatch)
+        living = Living(any_database, flags, tmp_path / "living", seed)
         living.step(0, "insert")
         for number in range(1, min(LIFE, steps - seed)):
             living.step(number)

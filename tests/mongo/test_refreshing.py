@@ -5,10 +5,10 @@ from bson import Int64
 
 from dedup_job.demo import make_corpus
 from dedup_job.runs.status import Check
-from tests.cut_off import killed_at
 from tests.mongo.test_keep import stored, versions
 from tests.proving import command, good, refused, wrong
 from tests.running import run_here
+from tests.wire import killed_at
 
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
 DIFFERS = Check.DIFFERS
@@ -179,7 +179,7 @@ def test_what_changed_while_a_run_was_stopped_is_seen_later(database):
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
     run_here(database, limit=10)
-    with killed_at(2, commits=1, surely=False):
+    with killed_at("insert target", 2):
         run_here(database, run__batch_documents=5)
     changed = database.target.find_one({"text": {"$not": {"$regex": "<"}}})["_id"]
     database.source.update_one({"_id": changed}, {"$set": {"text": OTHER}})

@@ -5,9 +5,9 @@ import pytest
 from dedup_job import settings as settings_module
 from dedup_job.errors import StateMismatch
 from dedup_job.judgment.features import RULES
-from tests.cut_off import killed_at
 from tests.proving import command, fill_alike, refused, stored
 from tests.running import after_batches, run_here
+from tests.wire import AFTER, killed_at
 
 COMMANDS = [
     ("run", "--source", "source"),
@@ -59,7 +59,8 @@ DAMAGES = [
 @pytest.mark.parametrize("damage", DAMAGES, ids=str)
 def test_a_record_of_writes_that_dedup_did_not_leave_so_is_refused(any_database, damage):
     any_database.source.insert_many([{"_id": 1, "text": "第一道题目"}])
-    with killed_at(9):
+    is_whole = "setName" in any_database.client.admin.command("hello")
+    with killed_at("commitTransaction" if is_whole else "insert target", way=AFTER):
         run_here(any_database)
     any_database["target.state"].update_one({"number": 1}, damage)
     before = [*any_database.target.find()]

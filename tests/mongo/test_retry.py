@@ -1,13 +1,11 @@
 """A database that fails for a while: nothing is lost, nothing doubled, and no wait is endless."""
 
-import random
 import signal
 import time
 from contextlib import nullcontext
 
 import pymongo
 import pytest
-from pymongo.collection import Collection
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -20,7 +18,6 @@ from pymongo.errors import (
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DatabaseUnreachable, UsageError
-from dedup_job.mongo import commits
 from dedup_job.mongo.errors import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
 from tests.faults.points import failing
@@ -116,32 +113,6 @@ def test_texts_to_compare_and_the_index_are_fetched_again(corpus, monkeypatch):
     rows = [{**row, "run": 1} for row in outcome(corpus)[1]]
     assert rows == outcome(corpus, "alone")[1]
     assert_each_source_id_is_in_one_place(corpus)
-
-
-def losing_answers(monkeypatch, owner, name, share):
-    """Let calls take effect and some of the answers be lost; return a list that counts those."""
-    original, rng = getattr(owner, name), random.Random(name)
-    lost = []
-
-    def unanswered(*arguments, **options):
-        result = original(*arguments, **options)
-        if rng.random() < share:
-            lost.append(1)
-            raise AutoReconnect("connection closed")
-        return result
-
-    monkeypatch.setattr(owner, name, unanswered)
-    return lost
-
-
-@pytest.mark.standalone
-@pytest.mark.parametrize("any_server", ["standalone"], indirect=True)
-def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(corpus, monkeypatch):
-    inserts = losing_answers(monkeypatch, commits, "insert", 0.6)
-    updates = losing_answers(monkeypatch, Collection, "update_one", 0.4)
-    run_here(corpus, run__batch_documents=25)
-    assert min(len(inserts), len(updates)) > 5
-    assert_as_if_nothing_had_happened(corpus)
 
 
 @pytest.mark.parametrize("command", ["find", "insert"])

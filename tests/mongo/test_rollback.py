@@ -7,11 +7,11 @@ from bson.json_util import dumps
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.mongo import raw_bson as raw
-from tests.cut_off import killed_at
 from tests.mongo.test_odd_documents import keys_of, odd_ids
 from tests.mongo.test_run import questions
 from tests.proving import command, good, refused
 from tests.running import outcome, run_here
+from tests.wire import AFTER, killed_at
 
 FIRST, OTHER, THIRD, *_ = (document["text"] for document in questions(5))
 REFRESH = {"source__on_change": "refresh"}
@@ -62,7 +62,7 @@ def forbid(database):
 @pytest.mark.standalone
 def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(any_database, caplog):
     refreshed(any_database)
-    with killed_at(0):
+    with killed_at("target.state", 4, way=AFTER):  # which says that it is undone
         command(any_database, "undo", "2", "--yes")
     forbid(any_database)
     any_database.source.insert_one({"_id": 3, "text": THIRD})
