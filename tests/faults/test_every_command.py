@@ -18,7 +18,6 @@ from dedup_job.commands.maintenance import break_lease, restore, undo_run
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import id_keys, ledger_removals, rollback, state
 from dedup_job.mongo.commits import RunPieces, unsettled
-from dedup_job.mongo.errors import RetryPolicy
 from tests.mongo.test_keep import KEEP, versions
 from tests.proving import stored
 from tests.running import run_here, settings_of, uri_of
@@ -101,7 +100,6 @@ def small(monkeypatch):
     monkeypatch.setattr(ledger_removals, "PIECE_ROWS", 3)
     monkeypatch.setattr(rollback, "WRITE", 5)
     monkeypatch.setattr(state.State, "_renew_always", lambda _: None)
-    monkeypatch.setattr(RetryPolicy, "_wait_for_server", lambda *_: False)  # the driver does
     monkeypatch.setattr(common, "MIN_HEARTBEAT_INTERVAL", 0.01)
 
 
