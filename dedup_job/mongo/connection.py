@@ -94,16 +94,6 @@ class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
         return text
 
 
-def _valid(database: str, collection: str) -> bool:
-    return (
-        re.fullmatch(r"[^/\\. \"$*<>:|?\0\s\ud800-\udfff]{1,63}", database) is not None
-        and re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection) is not None
-        and all(collection.split("."))
-        and not collection.startswith("system.")
-        and len(f"{database}.{collection}.ledger".encode()) <= _MAX_NAME_BYTES
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Namespace:
     """A collection by the names of its database and its own."""
@@ -126,7 +116,13 @@ class Namespace:
                     text=text,
                 )
             database, collection = default_database, text
-        if not _valid(database, collection):
+        if (
+            not re.fullmatch(r"[^/\\. \"$*<>:|?\0\s\ud800-\udfff]{1,63}", database)
+            or not re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection)
+            or not all(collection.split("."))
+            or collection.startswith("system.")
+            or len(f"{database}.{collection}.ledger".encode()) > _MAX_NAME_BYTES
+        ):
             raise UsageError(
                 "{option} {text!r} is not a collection: expected collection or "
                 "database.collection, e.g. school.questions",
