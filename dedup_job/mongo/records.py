@@ -264,13 +264,13 @@ def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:
     place = id_keys.place_of(row.document.pair.of)
-    own = raw_bson.document(
+    own = (
         raw_bson.renamed(row.document.pair.of, b"of"),
         raw_bson.fields({"against": place}) if place else b"",
         raw_bson.renamed(row.document.key, b"id"),
         raw_bson.fields({"name": row.name}),
     )
-    key = RawBSONDocument(own)
+    key = RawBSONDocument(raw_bson.document(*own))
     values = {
         "_id": key,
         "label": str(row.label),
