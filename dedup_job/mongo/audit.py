@@ -7,7 +7,7 @@ Nothing is written and no lease is taken.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -20,7 +20,7 @@ from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
 from dedup_job.mongo.commits import RunPieces, former_intent, pieces_of_runs, unsettled
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
-from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.raw_bson import RawPage
 from dedup_job.mongo.reading import ID_PAGE, PageSize, estimated, fetch, majority, pages
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import holder
@@ -68,9 +68,9 @@ class Checker(Audited):
             self._compare_counts(state)
             self.progress.stage(Message("comparing rows"))
             for page in self._drawn(target.documents, sample):
-                check_documents(self, page)
+                check_documents(self, self._seen(page))
             for page in self._drawn(target.ledger, sample):
-                check_rows(self, page)
+                check_rows(self, self._seen(page))
         self._check_alone(state["token"])
         return int(state["generation"])
 
@@ -98,22 +98,15 @@ class Checker(Audited):
                 who=str(holder(lease)) if lease else Message("another process"),
             )
 
-    def _pages(
-        self,
-        collection: AnyCollection,
-        size: PageSize,
-        projection: Mapping[str, int],
-        query: Mapping[str, Any] | None = None,
-    ) -> Iterator[Sequence[RawDocument]]:
-        for page in pages(majority(collection), size, query, projection, self.target.retry):
-            yield page
-            self._done += len(page)
-            self.progress.advance(self._done)
+    def _seen(self, page: RawPage) -> RawPage:
+        self._done += len(page)
+        self.progress.advance(self._done)
+        return page
 
     def _compare_ids(self) -> None:
         target, tally, found = self.target, self.tally, [0, 0]
-        for page in self._pages(target.source, ID_PAGE, _ID):
-            keys = [row.key for row in page]
+        for page in pages(majority(target.source), ID_PAGE, None, _ID, target.retry):
+            keys = self._seen(page).keys.list()
             in_target, in_ledger = (target.held_in_order(c, keys) for c in target.decided)
             decided, twice = in_target | in_ledger, in_target & in_ledger
             found = [found[0] + len(in_target), found[1] + len(in_ledger)]
@@ -129,7 +122,7 @@ class Checker(Audited):
         target, name = self.target, collection.full_name
         self.progress.stage(Message("looking for what only {name} holds", name=name))
         for page in pages(majority(collection), ID_PAGE, None, _ID, target.retry):
-            keys = [row.key for row in page]
+            keys = page.keys.list()
             there = target.held_in_order(target.source, keys)
             alone = [key for key in keys if key not in there]
             self.tally.add(Check.GONE, 0, alone)
@@ -141,11 +134,12 @@ class Checker(Audited):
         target, groups = self.target, set[int]()
         named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
         for heads in pages(documents, ROWS, named, {"dedup.group": 1}, target.retry):
-            for key, group in groups_in([r.key for r in heads], [r.raw for r in heads]).items():
+            for key, group in groups_in(heads.keys.list(), heads.raw.list()).items():
                 self.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
                 groups.add(group)
-        for page in self._pages(target.ledger, ROWS, _NAMED, {"decision": "duplicate"}):
-            of = [(row, key) for row in page if (key := id_keys.named_key(row.raw))]
+        rows, duplicates = majority(target.ledger), {"decision": "duplicate"}
+        for page in pages(rows, ROWS, duplicates, _NAMED, target.retry):
+            of = [(row, key) for row in self._seen(page) if (key := id_keys.named_key(row.raw))]
             keys = {key for _, key in of if not place_of(key)}
             there = target.held_by(target.documents, [*keys])
             left = [(row, key) for row, key in of if key in keys - there]
@@ -175,17 +169,14 @@ class Checker(Audited):
             lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))
         self.tally.add(Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines)
 
-    def _drawn(
-        self, collection: AnyCollection, sample: int | None
-    ) -> Iterator[Sequence[RawDocument]]:
-        if sample is None:
-            yield from self._pages(collection, ROWS, {})
-        elif sample:
-            steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
-            read = majority(collection).aggregate
-            ids = self.target.retry(lambda: list(read(steps, allowDiskUse=True)))
-            keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
-            yield from fetch(majority(collection), [*keys], ROWS, self.target.retry)
+    def _drawn(self, collection: AnyCollection, sample: int | None) -> Iterable[RawPage]:
+        read, retry = majority(collection), self.target.retry
+        if not sample:
+            return pages(read, ROWS, retry=retry) if sample is None else ()
+        steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
+        ids = retry(lambda: list(read.aggregate(steps, allowDiskUse=True)))
+        keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
+        return fetch(read, [*keys], ROWS, retry)
 
 
 def _of(one: str, other: str) -> Message:

@@ -94,8 +94,8 @@ class _Stored:
 
     compared: bytes of it; values: its fields, of a document those that dedup added; document: as
     target or ledger hold it; text: the one that was decided, "" where it is not known; pair: with
-    the original, or the candidate that it is no duplicate of; refusal: why a row is no duplicate;
-    source: the document as it is.
+    the original, or the candidate that it is no duplicate of; reason: of a row; refusal: why that
+    is no duplicate; source: the document as it is.
     """
 
     key: bytes
@@ -112,25 +112,23 @@ class _Stored:
 
 
 Known = list[_Stored]
-Encode = Callable[[Audited, int, Known], list[bytes]]
 
 
 def check_documents(on: Audited, page: Sequence[RawDocument]) -> None:
     """Compare documents of the target with those that would be written."""
-    _check(on, page, _kept_document, _decide_kept, _marks)
+    _check(on, page, _kept_document, _decide_kept)
 
 
 def check_rows(on: Audited, page: Sequence[RawDocument]) -> None:
     """Compare rows of the ledger with those that would be written."""
-    _check(on, page, _ledger_row, _decide_rows, _rows)
+    _check(on, page, _ledger_row, _decide_rows)
 
 
 def _check(
     on: Audited,
     page: Sequence[RawDocument],
     read: Callable[[Audited, RawDocument], _Stored],
-    decide: Callable[[Audited, Known], list[str]],
-    encode: Encode,
+    decide: Callable[[Audited, Known], None],
 ) -> None:
     lines, known, by_run = list[str](), Known(), attrgetter("run")
     for row in page:
@@ -138,19 +136,19 @@ def _check(
             known.append(read(on, row))
         except _WRONG:
             lines.append(_not_ours(row.key))
-    lines += decide(on, known)
+    decide(on, known)
     for _, same_run in groupby(sorted(known, key=by_run), by_run):
-        lines += _unlike(on, [*same_run], encode)
+        lines += _unlike(on, [*same_run])
     on.tally.add(Check.DIFFERS, len(page), lines)
 
 
-def _unlike(on: Audited, known: Known, encode: Encode) -> list[str]:
+def _unlike(on: Audited, known: Known) -> list[str]:
     try:
-        expected = encode(on, known[0].run, known)
+        expected = _encoded(on, known)
     except _WRONG:
         if len(known) == 1:
             return [_not_ours(known[0].key)]
-        return [line for one in known for line in _unlike(on, [one], encode)]
+        return [line for one in known for line in _unlike(on, [one])]
     both = zip(known, expected, strict=True)
     return [_difference(one.key, one.compared, now) for one, now in both if one.compared != now]
 
@@ -165,7 +163,7 @@ def _kept_document(on: Audited, row: RawDocument) -> _Stored:
     return _Stored(row.key, compared, own, mark.run, document, pair, mark.fingerprint, text=text)
 
 
-def _decide_kept(on: Audited, known: Known) -> list[str]:
+def _decide_kept(on: Audited, known: Known) -> None:
     now = on.fingerprint([one.text for one in known]).values.tolist()
     same = [one for one, value in zip(known, now, strict=True) if one.fingerprint == value]
     _compare_with_source(on, same)
@@ -173,7 +171,6 @@ def _decide_kept(on: Audited, known: Known) -> list[str]:
         one.fingerprint = value
     apart = _compare_nearest(on, same) if on.own_rules else ()
     on.tally.add(Check.CONTRADICTS, 0, apart)
-    return []
 
 
 def _compare_with_source(on: Audited, known: Known) -> None:
@@ -207,11 +204,6 @@ def _compare_nearest(on: Audited, known: Known) -> list[bytes]:
     return apart
 
 
-def _marks(on: Audited, run: int, known: Known) -> list[bytes]:
-    keys = strings_of([one.key for one in known])
-    return on.target.rows.marks(keys, _decisions(known), run)
-
-
 def _ledger_row(on: Audited, row: RawDocument) -> _Stored:
     values = bson.decode(row.raw, raw_bson.LENIENT)
     reason, held = Reason(values["reason"]), stored_document(row, on.target.origin)
@@ -229,7 +221,7 @@ def _ledger_row(on: Audited, row: RawDocument) -> _Stored:
     return _Stored(row.key, compared, values, run, held, pair, 0, reason, refusal)
 
 
-def _decide_rows(on: Audited, known: Known) -> list[str]:
+def _decide_rows(on: Audited, known: Known) -> None:
     source = on.target.origin.documents([row.key for row in known])
     for row in known:
         row.source = source.get(row.key)
@@ -238,7 +230,7 @@ def _decide_rows(on: Audited, known: Known) -> list[str]:
     for row in known:
         row.text = texts.get(row.key, "")
     _check_skipped(on, [row for row in known if isinstance(row.refusal, Skipped)])
-    return _decide_again(on, [row for row in known if not row.refusal])
+    _decide_again(on, [row for row in known if not row.refusal])
 
 
 def _check_skipped(on: Audited, rows: Known) -> None:
@@ -258,7 +250,7 @@ def _why_skipped(document: Document, text: str) -> Reason | None:
     return Reason.EMPTY if isinstance(document.content, str) and not text else None
 
 
-def _decide_again(on: Audited, rows: Known) -> list[str]:
+def _decide_again(on: Audited, rows: Known) -> None:
     originals = on.originals(row.pair.of for row in rows)
     wrong, apart, others, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     again, lines = list[tuple[_Stored, str]](), list[str]()
@@ -297,7 +289,7 @@ def _decide_again(on: Audited, rows: Known) -> list[str]:
     wrong += apart if on.own_rules else ()
     on.tally.add(Check.CONTRADICTS, len(rows), wrong)
     on.tally.add(Check.ELSEWHERE, 0, others)
-    return lines
+    on.tally.add(Check.DIFFERS, 0, lines)
 
 
 def _as_decided(row: _Stored, now: Pair) -> Pair:
@@ -319,10 +311,13 @@ def _near(said: float | None, now: float | None) -> float | None:
     return said if is_near else now
 
 
-def _rows(_: Audited, run: int, known: Known) -> list[bytes]:
+def _encoded(on: Audited, known: Known) -> list[bytes]:
+    run, decisions = known[0].run, _decisions(known)
+    if known[0].reason is None:
+        return on.target.rows.marks(strings_of([one.key for one in known]), decisions, run)
     documents = Documents.of(Document(None, row.key, b"", "") for row in known)
     kept_by = {n: row.values["kept_by"] for n, row in enumerate(known) if "kept_by" in row.values}
-    encoded = _LEDGER.encode(documents, _decisions(known), run, kept_by).list()
+    encoded = _LEDGER.encode(documents, decisions, run, kept_by).list()
     return [raw_bson.without(raw, *_NOT_COMPARED) for raw in encoded]
 
 
@@ -366,15 +361,13 @@ def _difference(key: bytes, stored: bytes, expected: bytes) -> Message:
     if names == [inner] and inner in one and inner in other:
         return _difference(key, *(raw_bson.value(raw, inner) for raw in (stored, expected)))
     said, now = (
-        raw_bson.document(*(parts[name] for name in names if name in parts))
-        for parts in (one, other)
+        bson.decode(
+            raw_bson.document(*(own[name] for name in names if name in own)), raw_bson.LENIENT
+        )
+        for own in (one, other)
     )
-    return Message(
-        "{id}: stored {stored}, expected {expected}",
-        id=shown(key),
-        stored=shown_value(bson.decode(said, raw_bson.LENIENT)),
-        expected=shown_value(bson.decode(now, raw_bson.LENIENT)),
-    )
+    values = {"id": shown(key), "stored": shown_value(said), "expected": shown_value(now)}
+    return Message("{id}: stored {stored}, expected {expected}", **values)
 
 
 def _fields(raw: bytes) -> dict[bytes, bytes]:

@@ -323,12 +323,10 @@ def _listed(client: Client, database: str | None) -> Iterator[Namespace]:
     for each in [database] if database else every:
         kinds = _collections(client, each)
         names = {name for name, kind in kinds.items() if kind == "collection"}
-        made = {
-            t for name in names if name.endswith(".state") if f"{(t := name[:-6])}.runs" in names
-        }
-        of_dedup = {target + suffix for target in made for suffix in ("", *SUFFIXES)}
-        for name in sorted(names - of_dedup):
-            if not name.startswith("system."):
+        for name in sorted(names):
+            target = next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
+            is_own = {f"{target}.state", f"{target}.runs"} <= names
+            if not is_own and not name.startswith("system."):
                 yield Namespace(each, name)
 
 

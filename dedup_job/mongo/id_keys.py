@@ -76,7 +76,7 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
         return json_util.object_pairs_hook(pairs, options)
 
     try:
-        value = json.loads(text, object_pairs_hook=read)
+        return json.loads(text, object_pairs_hook=read)
     except json.JSONDecodeError as e:
         raise ValueError(
             Message(
@@ -89,7 +89,6 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
     except MALFORMED as e:
         why = next((part for part in e.args if isinstance(part, Message)), str(e))
         raise ValueError(Message("not valid extended JSON: {why}", why=why)) from e
-    return value
 
 
 def shown(key: bytes) -> str:
@@ -134,9 +133,8 @@ def readings(written: str) -> Iterator[Any]:
     itself, unless it is the `unmistakable` form of another id. Ids without a value are as made
     `storable`.
     """
-    values: list[Any] = []
-    if match := _OBJECT_ID.fullmatch(written):
-        values.append(ObjectId(match[1]))
+    match = _OBJECT_ID.fullmatch(written)
+    values: list[Any] = [ObjectId(match[1])] if match else []
     with suppress(ValueError):
         values.append(parsed(written, _FORMS[0]))
     values.append(written)

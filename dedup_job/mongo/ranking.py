@@ -73,20 +73,16 @@ class Rule(NamedTuple):
 def parsed(written: str) -> Rule:
     """Return the rule that is written so; ValueError says what is wrong."""
     name, colon, rest = written.partition(":")
-    field, equals, values = rest.partition("=")
+    field, equals, ordered = rest.partition("=")
+    values = {"rule": written, "rules": _EXPECTED}
     if name not in list(By):
-        said = Message("{rule!r} is no rule; expected {rules}", rule=written, rules=_EXPECTED)
-        raise ValueError(said)
+        raise ValueError(Message("{rule!r} is no rule; expected {rules}", **values))
     by = By(name)
-    listed = tuple(value.strip() for value in values.split(","))
+    listed = tuple(value.strip() for value in ordered.split(","))
     fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is By.ORDER)
     if not fits or (colon and not field) or (equals and "" in listed):
         raise ValueError(
-            Message(
-                "{rule!r} is not as that rule is written; expected {rules}",
-                rule=written,
-                rules=_EXPECTED,
-            )
+            Message("{rule!r} is not as that rule is written; expected {rules}", **values)
         )
     return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
 

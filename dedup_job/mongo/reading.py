@@ -52,10 +52,9 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """A page ends at the document that reaches either limit, or with the server's reply."""
+    """The most documents of a page, which may end earlier: a server's reply has 16 MiB at most."""
 
     documents: int = 1000
-    bytes: int = 16 * 1024 * 1024
 
 
 ID_PAGE = PageSize(documents=10_000)
@@ -149,12 +148,8 @@ def look_up(
     **terms: Any,
 ) -> list[RawDocument]:
     """Return the documents that match a query; terms: `sort`, `limit` and others of `find`."""
-
-    def read() -> list[RawDocument]:
-        found = majority(collection).find(query, projection, **terms)
-        return [_raw(one) for one in found]
-
-    return retry(read)
+    read = majority(collection)
+    return retry(lambda: [_raw(one) for one in read.find(query, projection, **terms)])
 
 
 def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
@@ -259,9 +254,7 @@ def _page(
     if last and not (page or ended):  # the next document has no room beside it
         others = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
         return _page(collection, {**terms, "filter": others}, size, None, retry, paths)
-    bytes_at = np.searchsorted(np.cumsum(page.raw.lengths), size.bytes)
-    end = min(int(bytes_at) + 1, size.documents)
-    return page[:end], ended and end >= len(page)
+    return page[: size.documents], ended
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:

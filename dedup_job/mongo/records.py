@@ -35,7 +35,6 @@ from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.survey import Label
 
 _PAGE = PageSize()
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,7 @@ class Record:
     @property
     def changed(self) -> bool:
         """Tell whether the source document is another than the one that was dropped."""
-        if self.stored is None or self.source is None:
-            return False
-        return self.source.raw != self.stored.raw
+        return bool(self.stored and self.source and self.source.raw != self.stored.raw)
 
     @property
     def dropped(self) -> Document | None:
@@ -94,8 +91,7 @@ class Records:
 
         out: comparable keys; whatever means one is left out.
         """
-        readable = {n: [*map(id_keys.stored, readings(n))] for n in names}
-        read = {n: {comparable(key): key for key in keys} for n, keys in readable.items()}
+        read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()
         kept, rows = ({*map(comparable, target.held_by(c, keys))} for c in target.decided)
@@ -145,12 +141,11 @@ def stored_document(row: RawDocument, source: Source) -> Document | None:
 
 def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes, str]:
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
-    found = target.origin.documents(keys)
-    gone = [key for key in keys if key not in found or not isinstance(found[key].content, str)]
-    for row in some(majority(target.ledger), gone, {}, target.retry):
-        if held := stored_document(row, target.origin):
-            found[row.key] = held
-    return target.cleaned(found)
+    found = target.cleaned(target.origin.documents(keys))
+    gone = [key for key in keys if key not in found]
+    rows = some(majority(target.ledger), gone, {}, target.retry)
+    held = {row.key: stored_document(row, target.origin) for row in rows}
+    return found | target.cleaned({key: document for key, document in held.items() if document})
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +216,8 @@ class PairReader:
     def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
         named = [*dict.fromkeys(filter(None, of))]
         found = self.target.texts(named)
-        gone = [key for key in named if key not in found and not id_keys.place_of(key)]
-        if self.target.form.ranking is None or not gone:
-            return found
+        replaced = self.target.form.ranking is not None
+        gone = [k for k in named if replaced and k not in found and not id_keys.place_of(k)]
         return found | texts_of_dropped(self.target, gone)
 
     def named(
@@ -252,7 +246,7 @@ class LabelRow:
     document: DecidedDocument
     name: str
     label: Label
-    when: datetime = NEVER
+    when: datetime
 
 
 def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
@@ -270,13 +264,13 @@ def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:
     place = id_keys.place_of(row.document.pair.of)
-    own = raw_bson.document(
+    own = (
         raw_bson.renamed(row.document.pair.of, b"of"),
         raw_bson.fields({"against": place}) if place else b"",
         raw_bson.renamed(row.document.key, b"id"),
         raw_bson.fields({"name": row.name}),
     )
-    key = RawBSONDocument(own)
+    key = RawBSONDocument(raw_bson.document(*own))
     values = {
         "_id": key,
         "label": str(row.label),

@@ -28,13 +28,14 @@ from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
 from dedup_job.runs.survey import BINS, BY_THRESHOLD, Drawn
 
 _CHANGED = (What.CHANGED, What.DELETED)
-_FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
+_FIELDS: Mapping[str, Mapping[str, Any]] = {  # of what is listed
     What.DROPPED: {"decision": "duplicate"},
     What.NEAR: {"reason": "near"},
     What.EXACT: {"reason": "exact"},
     What.SKIPPED: {"decision": "skipped"},
     What.QUARANTINED: {"decision": "quarantined"},
     What.GROUPS: {"decision": "duplicate"},
+    What.REFUSED: {"dedup.refused": {"$exists": True}},
     **{what: {"what": str(what)} for what in _CHANGED},
 }
 _PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
@@ -177,15 +178,9 @@ class Sampler:
 
     def _query(self) -> dict[str, Any]:
         wanted, own = self.wanted, "dedup." if self._of_target else ""
+        values = {"reason": self.reason, f"{own}run": wanted.run, self._kind: wanted.kind}
         query: dict[str, Any] = dict(_FIELDS.get(wanted.what, {}))
-        if wanted.what == What.REFUSED:
-            query["dedup.refused"] = {"$exists": True}
-        if self.reason is not None:
-            query["reason"] = self.reason
-        if wanted.run is not None:
-            query[f"{own}run"] = wanted.run
-        if wanted.kind is not None:
-            query[self._kind] = wanted.kind
+        query |= {name: value for name, value in values.items() if value is not None}
         if wanted.what == What.GROUPS or self.of_key is not None:
             query[f"{self._pair}against"] = None
         if self.of_key is not None:

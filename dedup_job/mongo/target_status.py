@@ -66,12 +66,12 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     )
     stored, found = state_of(client, name)
     lease = lease_of(name, stored, found)
-    row = runs.find_one(_RUN, sort=[("_id", -1)])
-    by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
+    row, by_hand = _last(runs, _RUN), _last(runs, {"status": {"$in": [*BY_HAND]}})
     state = _run_state(lease, row, found["checkpoint"] or {})
     line = with_checkpoint(Run.from_row(row), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
-    success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
+    ends = (_last(runs, {"status": str(status)}) for status in (Status.DONE, Status.FAILED))
+    success, failure = (Run.from_row(end) if end else None for end in ends)
     return TargetStatus(
         target=str(name),
         source=found["source"],
@@ -110,9 +110,8 @@ def _run_state(
     return RunState(status) if status in _ENDS else RunState.KILLED
 
 
-def _last(runs: AnyCollection, status: Status) -> Run | None:
-    found = runs.find_one({"status": str(status)}, sort=[("_id", -1)])
-    return Run.from_row(found) if found else None
+def _last(runs: AnyCollection, query: Mapping[str, Any]) -> dict[str, Any] | None:
+    return runs.find_one(query, sort=[("_id", -1)])
 
 
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:

@@ -41,7 +41,7 @@ def asked(monkeypatch):
 
     original = module.held
     monkeypatch.setattr(module, "held", held)
-    monkeypatch.setattr(module, "ID_PAGE", PageSize(20, 1 << 20))
+    monkeypatch.setattr(module, "ID_PAGE", PageSize(20))
     return names
 
 
