@@ -1,10 +1,6 @@
 """A process that is gone before one of its writes, without the cost of a process."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import pytest
 from pymongo.collection import Collection
@@ -20,7 +16,7 @@ class Cut(Exception):  # it is no error: the process is gone
     """The process is killed here."""
 
 
-def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> None:
+def cut_off(monkeypatch, moment, commits=0):
     """Let the process be gone before the n-th write of what is done together.
 
     commits: so many are done before that.
@@ -31,8 +27,8 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> N
         monkeypatch.setattr(Commits, name, _cut(getattr(Commits, name), moment, whole, monkeypatch))
 
 
-def _cut(commit: Any, moment: int, whole: list[int], monkeypatch: pytest.MonkeyPatch) -> Any:
-    def cut(commits: Commits, *arguments: Any) -> None:
+def _cut(commit, moment, whole, monkeypatch):
+    def cut(commits, *arguments):
         if whole[0]:
             whole[0] -= 1
             commit(commits, *arguments)
@@ -49,17 +45,17 @@ def _cut(commit: Any, moment: int, whole: list[int], monkeypatch: pytest.MonkeyP
 
 
 @contextmanager
-def killed_at(moment: int, commits: int = 0, *, surely: bool = True) -> Iterator[None]:
+def killed_at(moment, commits=0, *, surely=True):
     """Let the process of the block be gone there, as `cut_off`; not surely: if it comes there."""
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Cut) if surely else suppress(Cut):
         cut_off(patch, moment, commits)
         yield
 
 
-def _stopping(left: list[int], write: Any) -> Any:
+def _stopping(left, write):
     """Return a write that takes place only so many times."""
 
-    def counted(*arguments: Any, **named: Any) -> Any:
+    def counted(*arguments, **named):
         if left[0] == 0:
             raise Cut
         left[0] -= 1

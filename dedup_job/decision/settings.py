@@ -18,7 +18,6 @@ from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge
 from dedup_job.judgment.model import TextKind
 
-
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 

@@ -178,7 +178,6 @@ def test_the_charts_have_the_same_figures_as_the_tables():
     survey = survey_with("t")
     page = report_page(survey)
     data = re.search(r'<script type="application/json" id="charts">(.*?)</script>', page, re.DOTALL)
-    assert data is not None
     charts = json.loads(data[1])
     assert charts["similarities"]["near"] == list(survey.near.bins)
     assert charts["runs"] == [[1, 0.5]]
