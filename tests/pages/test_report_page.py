@@ -76,8 +76,6 @@ def survey_with(text, name=None, written="1"):
     return Survey(
         target=name,
         source=name,
-        made=WHEN,
-        version="1",
         counts=counts,
         near=Drawn((0,) * 90 + (1,) * 10, [pair], [pair]),
         refused=Drawn((1,) * 100),
@@ -203,6 +201,6 @@ def test_a_dry_run_names_only_commands_that_need_no_target():
 
 
 def test_a_target_without_anything_has_a_page():
-    page = report_page(Survey("a.b", "a.c", WHEN, "1", Counts()))
+    page = report_page(Survey("a.b", "a.c", Counts()))
     assert "No run has finished yet" in page
     assert "There are no duplicates" in page
