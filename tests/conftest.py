@@ -1,18 +1,13 @@
 """Real MongoDB servers for the whole session, and a fresh database for each test."""
 
-from __future__ import annotations
-
 import itertools
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import settings
 from pymongo import MongoClient
-from pymongo.database import Database
 
 from dedup_job.mongo.connection import embedded_server
 from tests.faults.points import DATA, TEST_COMMANDS
@@ -30,7 +25,7 @@ _QUIET = ("--setParameter", "diagnosticDataCollectionEnabled=false")  # that nob
 _numbers = itertools.count()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     """Add what makes the tests longer."""
     parser.addoption(
         "--scale",
@@ -49,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-again", help="A file with inputs that failed.")
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Set how many examples show that a property holds, and let signals reach the tests."""
     examples = 100 if config.getoption("--thorough") else 40
     settings.register_profile("dedup", deadline=None, max_examples=examples)
@@ -60,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(signum, handler)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Leave out what only `-m faults` or `--thorough` asks for; the longest come first."""
     asked_for = "faults" in config.getoption("-m")
     thorough = asked_for or config.getoption("--thorough")
@@ -74,9 +69,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
 
 
-def _in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
+def _in_turns(items):
     """Put the longest first, and beside each file that mostly waits one that computes."""
-    files: dict[str, list[pytest.Item]] = {}
+    files = {}
     for item in items:
         files.setdefault(item.path.as_posix(), []).append(item)
     waiting = sorted(path for path in files if _place(path, _WAITING) < len(_WAITING))
@@ -87,15 +82,15 @@ def _in_turns(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for path in turns if path is not None for item in files[path]]
 
 
-def _place(path: str, names: tuple[str, ...]) -> int:
+def _place(path, names):
     return min((i for i, name in enumerate(names) if f"/tests/{name}" in path), default=len(names))
 
 
-def _is_long_fault(item: pytest.Item) -> bool:
+def _is_long_fault(item):
     return bool(item.get_closest_marker("faults")) and not item.get_closest_marker("short")
 
 
-def _is_thorough(item: pytest.Item) -> bool:
+def _is_thorough(item):
     if item.get_closest_marker("thorough") is not None:
         return True
     parameters = getattr(item, "callspec", None)
@@ -107,18 +102,18 @@ def _is_thorough(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(scope="session")
-def replica_set() -> Iterator[str]:
+def replica_set():
     """Return the URI of a one-node replica set with fail points."""
     yield from _server(*_PROMPT)
 
 
 @pytest.fixture(scope="session")
-def standalone() -> Iterator[str]:
+def standalone():
     """Return the URI of a server without transactions, with fail points."""
     yield from _server(replica_set=False)
 
 
-def _server(*options: str, replica_set: bool = True) -> Iterator[str]:
+def _server(*options, replica_set=True):
     options = (*TEST_COMMANDS, *_QUIET, *options)
     with (
         TemporaryDirectory(prefix="dedup-mongod-", dir=DATA) as folder,
@@ -128,33 +123,32 @@ def _server(*options: str, replica_set: bool = True) -> Iterator[str]:
 
 
 @pytest.fixture(params=["replica_set", "standalone"])
-def any_server(request: pytest.FixtureRequest) -> str:
+def any_server(request):
     """Return the URI of a replica set, then of a standalone."""
-    uri: str = request.getfixturevalue(request.param)
-    return uri
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture
-def database(replica_set: str) -> Iterator[Database[dict[str, Any]]]:
+def database(replica_set):
     """Return an empty database of the replica set."""
     yield from fresh_database(replica_set)
 
 
 @pytest.fixture
-def standalone_database(standalone: str) -> Iterator[Database[dict[str, Any]]]:
+def standalone_database(standalone):
     """Return an empty database of the standalone."""
     yield from fresh_database(standalone)
 
 
 @pytest.fixture
-def any_database(any_server: str) -> Iterator[Database[dict[str, Any]]]:
+def any_database(any_server):
     """Return an empty database of the replica set, then of the standalone."""
     yield from fresh_database(any_server)
 
 
-def fresh_database(uri: str) -> Iterator[Database[dict[str, Any]]]:
+def fresh_database(uri):
     """Yield an empty database and drop it afterwards."""
-    with MongoClient[dict[str, Any]](uri) as client:
+    with MongoClient(uri) as client:
         database = client[f"test_{next(_numbers)}"]
         yield database
         client.admin.command("killAllSessions", [])  # a killed run's transaction bars the drop
@@ -162,7 +156,7 @@ def fresh_database(uri: str) -> Iterator[Database[dict[str, Any]]]:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_settings_from_outside(monkeypatch):
     """Keep the developer's own DEDUP_ variables out of the tests."""
     import os
 

@@ -1,19 +1,15 @@
 """The decision stage as the tests use it: by fingerprint alone, as the plain recipe decides."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from dedup_job.columns import CHANNELS, CODES, NEAR, Batch, Decisions, KeptPage, Names
+from dedup_job.columns import CHANNELS, CODES, NEAR, Decisions, Names
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.documents import Decision, Duplicate, Kept, Pair
+from dedup_job.documents import Duplicate, Kept
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.bytes_column import strings_of
 from tests.judging import judge_for
 
 BY_SIMHASH = {"candidate_generators": ("simhash",)}
@@ -23,12 +19,12 @@ BY_SIMILARITY = {"decision__judge": "similarity"}
 PLAIN = {"index__candidate_generators": ["simhash"], "decision__judge": "none"}
 
 
-Tried = tuple[int, int, tuple[bytes, ...]]
-"""Candidates of a text: how many were found, were left aside; keys of those that are gone."""
+def decisions_of(values, tried=()):
+    """Return decisions in columns.
 
-
-def decisions_of(values: Sequence[Decision], tried: Sequence[Tried] = ()) -> Decisions:
-    """Return decisions in columns; tried: of each text."""
+    tried: of each text, how many candidates were found, were left aside; keys of those that are
+    gone.
+    """
     pairs = {row: pair for row, v in enumerate(values) if (pair := _pair_of(v)) is not None}
     kinds = sorted({"", *(pair.kind for pair in pairs.values())})
     richer = sorted({name for pair in pairs.values() for name in pair.richer})
@@ -57,7 +53,7 @@ def decisions_of(values: Sequence[Decision], tried: Sequence[Tried] = ()) -> Dec
     return replace(made, of=of, refusals=refusals)
 
 
-def _pair_of(value: Decision) -> Pair | None:
+def _pair_of(value):
     if isinstance(value, Kept):
         return value.nearest
     return value.pair if isinstance(value, Duplicate) else None
@@ -66,18 +62,18 @@ def _pair_of(value: Decision) -> Pair | None:
 class Decider:
     """Decides batches, and holds the texts that a target would hold."""
 
-    def __init__(self, decision: DecisionSettings = UNSEEN, **index: Any) -> None:
+    def __init__(self, decision=UNSEEN, **index):
         """Take settings of the index over those of the plain recipe."""
         self._judge = judge_for(decision)
         self.settings, self._decision = IndexSettings(**(BY_SIMHASH | index)), decision
-        self.texts: dict[bytes, str] = {}
-        self.ranks: dict[bytes, bytes] = {}
-        self._source: dict[bytes, str] = {}
-        self._near: dict[bytes, int] = {}  # groups of near duplicates in the ledger
-        self.asked: list[bytes] = []
+        self.texts = {}
+        self.ranks = {}
+        self._source = {}
+        self._near = {}  # groups of near duplicates in the ledger
+        self.asked = []
         self.forget()
 
-    def forget(self) -> None:
+    def forget(self):
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
         self.greedy = GreedyDeduplicator(
@@ -88,13 +84,13 @@ class Decider:
             self,
         )
 
-    def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
+    def remember(self, pages, texts):
         """Take in what former runs kept."""
         given = list(pages)
         self.texts |= texts
         self.index.remember(lambda: given)
 
-    def decide(self, batch: Batch) -> Decisions:
+    def decide(self, batch):
         """Return the decisions; what is kept is in the target afterwards."""
         documents = [*batch.documents]
         self._source |= {one.key: str(one.content) for one in documents}
@@ -113,16 +109,16 @@ class Decider:
         self.greedy.arrived()
         return decisions
 
-    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+    def ranks_of(self, keys):
         """Return the ranks of what the target holds."""
         return [self.ranks[key] if key in self.texts else b"" for key in keys.list()]
 
-    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
+    def near_of(self, groups, most):
         """Return what the ledger would know."""
         stored = {group: [k for k, own in self._near.items() if own == group] for group in groups}
         keys = {group: [*stored[group], *given][: most + 1] for group, given in groups.items()}
         return {group: [self._source[key] for key in own] for group, own in keys.items()}
 
-    def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+    def _fetch(self, keys):
         self.asked += keys
         return {key: self.texts[key] for key in keys if key in self.texts}

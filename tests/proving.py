@@ -1,21 +1,12 @@
 """A target that several runs wrote, and what `dedup check` finds in it."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
-
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError
 from tests.running import invoke, refusal, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 
-
-def fill(database: Db, **flags: Any) -> None:
+def fill(database, **flags):
     """Make a target by two runs: kept, both kinds of duplicates, skipped and quarantined."""
     database.source.insert_many(make_corpus(300, seed=8))
     database.source.insert_one({"_id": -1, "text": "长" * 2000})
@@ -25,7 +16,7 @@ def fill(database: Db, **flags: Any) -> None:
     run_here(database, source__max_chars=1500, **flags)
 
 
-def fill_alike(database: Db) -> None:
+def fill_alike(database):
     """Do the same as `fill`, which runs only the first time; later the outcome is copied."""
     if not _filled:
         fill(database)
@@ -37,39 +28,39 @@ def fill_alike(database: Db) -> None:
         database[name].update_many({}, {"$set": {"source": f"{database.name}.source"}})
 
 
-_filled: dict[str, list[dict[str, Any]]] = {}
+_filled = {}
 
 
-def run_again(database: Db, **more: Any) -> None:
+def run_again(database, **more):
     """Run once more with the settings that the target was made with."""
     run_here(database, source__max_chars=1500, **more)
 
 
-def names(database: Db, name: str, *more: str) -> list[str]:
+def names(database, name, *more):
     """Return the command line of a command on the target."""
     return [name, "--db", database.name, "--target", "target", *more]
 
 
-def command(database: Db, *words: str, stdin: str | None = None, **more: str) -> str:
+def command(database, *words, stdin=None, **more):
     """Run a command on the target that ends well; return what it prints. more: environment."""
     where = {"DEDUP_URI": uri_of(database), **more}
     return invoke(*names(database, *words), stdin=stdin, **where).stdout
 
 
-def refused(database: Db, *words: str, stdin: str | None = None, **more: str) -> DedupError:
+def refused(database, *words, stdin=None, **more):
     """Run a command on the target that is refused; return the error."""
     where = {"DEDUP_URI": uri_of(database), **more}
     return refusal(*names(database, *words), stdin=stdin, **where)
 
 
-def good(database: Db, folder: Path, *more: str) -> dict[str, list[str]]:
+def good(database, folder, *more):
     """Check a target that is good; return what was told all the same: check -> first."""
     file = folder / "good.json"
     command(database, "check", "--source", "source", "--report", str(file), *more)
     return found(file)
 
 
-def wrong(database: Db, folder: Path, *more: str) -> dict[str, list[str]]:
+def wrong(database, folder, *more):
     """Check a target that is not good; return what was found: check -> first."""
     file = folder / "wrong.json"
     error = refused(database, "check", "--source", "source", "--report", str(file), *more)
@@ -77,13 +68,13 @@ def wrong(database: Db, folder: Path, *more: str) -> dict[str, list[str]]:
     return found(file)
 
 
-def found(file: Path) -> dict[str, list[str]]:
+def found(file):
     """Return what a check's report says it found."""
     checks = json.loads(file.read_text(encoding="utf-8"))["checks"]
     return {row["check"]: row["first"] for row in checks if row["found"]}
 
 
-def stored(database: Db) -> dict[str, list[dict[str, Any]]]:
+def stored(database):
     """Return all that the database holds."""
     listed = sorted(database.list_collection_names())
     return {name: list(database[name].find().sort("_id", 1)) for name in listed}

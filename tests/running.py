@@ -1,7 +1,5 @@
 """Run the command as a user does, in a process of its own, or in this one where that is enough."""
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import multiprocessing
@@ -15,16 +13,13 @@ import tempfile
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from platformdirs import user_cache_path
-from pymongo.database import Database
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from dedup_job import commands
 from dedup_job.cli import app
@@ -36,30 +31,28 @@ from dedup_job.job.preparing import Writers
 from dedup_job.messages import chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
-from dedup_job.runs.run import Moment, Progress, Run
-from dedup_job.settings import Settings, load
+from dedup_job.runs.run import Progress
+from dedup_job.settings import load
 from tests.tampering import hold_lease
 
-Documents = list[dict[str, Any]]
 
-
-def share_dictionary_and_judge() -> None:
+def share_dictionary_and_judge():
     """Let the commands of this process read the dictionary's tables and the judge's model once.
 
     Each command reads and checks them else: most of the processor time of a small run.
     """
-    load: Any = decision_settings.load_lexicon
-    held: dict[Path, Any] = {}
-    make: Any = decision_settings.Judge
+    load = decision_settings.load_lexicon
+    held = {}
+    make = decision_settings.Judge
     shared = functools.lru_cache(8)(make)
 
-    def load_once(notify: Callable[[str], None], **how: bool) -> Any:
+    def load_once(notify, **how):
         key = user_cache_path("dedup")
         if key not in held:
             held[key] = load(notify, **how)
         return held[key]
 
-    def judge(lexicon: Any, confidence: float, model: Path | None, *more: Any) -> Any:
+    def judge(lexicon, confidence, model, *more):
         return (make if model else shared)(lexicon, confidence, model, *more)
 
     decision_settings.load_lexicon, decision_settings.Judge = load_once, judge
@@ -68,23 +61,23 @@ def share_dictionary_and_judge() -> None:
 share_dictionary_and_judge()
 
 
-def uri_of(database: Database[dict[str, Any]]) -> str:
+def uri_of(database):
     """Return a URI for the server that a database lies on."""
-    host, port = database.client.address  # type: ignore[misc]
+    host, port = database.client.address
     return f"mongodb://{host}:{port}/?directConnection=true"
 
 
 def run_here(
-    database: Database[dict[str, Any]],
+    database,
     *,
-    source: str = "source",
-    target: str = "target",
-    limit: int | None = None,
-    dry_run: bool = False,
-    stop: Callable[[], bool] = lambda: False,
-    show: Callable[[Moment], None] = lambda _: None,
-    **flags: Any,
-) -> Run:
+    source="source",
+    target="target",
+    limit=None,
+    dry_run=False,
+    stop=lambda: False,
+    show=lambda _: None,
+    **flags,
+):
     """Run the job in this process; flags are settings by dotted name, `__` for the dot.
 
     stop: tells whether it is to end; show: takes what it tells.
@@ -94,14 +87,14 @@ def run_here(
     return run_job(settings_of(database, **flags), request, Watch(Progress(Log(), show), stop=stop))
 
 
-def written_at_once(writers: Writers[Any], item: Any, *, alone: bool) -> None:  # noqa: ARG001
+def written_at_once(writers, item, *, alone):  # noqa: ARG001
     """Write an item in this thread, as `Writers.put` lets others do."""
     writers._settled += 1
     writers._write(item, writers._settled)
     writers._settle(item, writers._settled)
 
 
-def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) -> Run:
+def run_until(database, batches, **flags):
     """Run until so many batches are written; flags as of `run_here`."""
     stop = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
@@ -110,15 +103,13 @@ def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) ->
         return run_here(database, stop=stop.is_set, **flags)
 
 
-def settings_of(database: Database[dict[str, Any]], **flags: Any) -> Settings:
+def settings_of(database, **flags):
     """Return settings for the server of a database, by dotted name with `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     return load({"connection.uri": uri_of(database), **dotted}).settings
 
 
-def dedup(
-    *arguments: str, uri: str | None = None, timeout: float = 180, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def dedup(*arguments, uri=None, timeout=180, **environment):
     """Run `dedup` with arguments in a process of its own; TimeoutError where it takes longer."""
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
@@ -127,13 +118,7 @@ def dedup(
         return subprocess.CompletedProcess([*arguments], code, said, told)
 
 
-def on_terminal(
-    arguments: Sequence[str],
-    environment: Mapping[str, str],
-    *,
-    columns: int,
-    cwd: Path | None = None,
-) -> tuple[subprocess.Popen[bytes], int]:
+def on_terminal(arguments, environment, *, columns, cwd=None):
     """Start `dedup` on a terminal of its own; return the process and the terminal's other end."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -151,13 +136,13 @@ def on_terminal(
     return process, master
 
 
-def environment_for(uri: str | None, **more: str) -> dict[str, str]:
+def environment_for(uri, **more):
     """Return the environment of a child process."""
     own = {k: v for k, v in os.environ.items() if not k.startswith("DEDUP_")}
     return {**own, **({"DEDUP_URI": uri} if uri else {}), **more}
 
 
-def invoke(*arguments: str, stdin: str | None = None, **environment: str) -> Result:
+def invoke(*arguments, stdin=None, **environment):
     """Run a command that ends well in this process."""
     result = _invoke(arguments, stdin, environment)
     if result.exception is not None:
@@ -165,23 +150,21 @@ def invoke(*arguments: str, stdin: str | None = None, **environment: str) -> Res
     return result
 
 
-def refusal(*arguments: str, stdin: str | bytes | None = None, **environment: str) -> DedupError:
+def refusal(*arguments, stdin=None, **environment):
     """Run a command that is refused in this process; return the error."""
     result = _invoke(arguments, stdin, environment)
     assert isinstance(result.exception, DedupError), result.output
     return result.exception
 
 
-def _invoke(words: tuple[str, ...], stdin: str | bytes | None, more: dict[str, str]) -> Result:
+def _invoke(words, stdin, more):
     chosen_language.cache_clear()  # each command has a language of its own
     result = CliRunner().invoke(app, words, input=stdin, env={"COLUMNS": "200", **more})
     chosen_language.cache_clear()
     return result
 
 
-def outcome(
-    database: Database[dict[str, Any]], target: str = "target"
-) -> tuple[Documents, Documents]:
+def outcome(database, target="target"):
     """Return target and ledger, each in `_id` order."""
     return (
         list(database[target].find().sort("_id", 1)),
@@ -189,13 +172,13 @@ def outcome(
     )
 
 
-def drop_target(database: Database[dict[str, Any]], target: str = "target") -> None:
+def drop_target(database, target="target"):
     """Remove a target with all that belongs to it."""
     for part in ("", ".ledger", ".runs", ".state"):
         database.drop_collection(f"{target}{part}")
 
 
-def without_runs(database: Database[dict[str, Any]], target: str = "target") -> Any:
+def without_runs(database, target="target"):
     """Return target and ledger as `outcome`, without the numbers of their runs."""
     kept, ledger = outcome(database, target)
     for row in (*(one["dedup"] for one in kept), *ledger):
@@ -203,13 +186,11 @@ def without_runs(database: Database[dict[str, Any]], target: str = "target") -> 
     return kept, ledger
 
 
-def assert_each_source_id_is_in_one_place(
-    database: Database[dict[str, Any]], source: str = "source", target: str = "target"
-) -> None:
+def assert_each_source_id_is_in_one_place(database, source="source", target="target"):
     """Source ids = target ids + ledger ids, with no overlap."""
     from bson import encode
 
-    def ids(name: str) -> list[bytes]:
+    def ids(name):
         return [encode(row) for row in database[name].find({}, {"_id": 1})]
 
     kept, ledger = set(ids(target)), set(ids(f"{target}.ledger"))
@@ -223,14 +204,7 @@ def assert_each_source_id_is_in_one_place(
 class Forked(ForkServerProcess):
     """A process that is `dedup`, with the methods of subprocess.Popen that the tests use."""
 
-    def __init__(
-        self,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-        out: Path,
-        first: Callable[[], object] | None = None,
-        err: Path | None = None,
-    ) -> None:
+    def __init__(self, arguments, environment, out, first=None, err=None):
         """Start it; it writes to out, and to err or out as well.
 
         first: what it does before it becomes `dedup`.
@@ -242,20 +216,20 @@ class Forked(ForkServerProcess):
         self.start()
 
     @property
-    def returncode(self) -> int | None:
+    def returncode(self):
         """The exit code, negative where a signal ended it, None while it is at work."""
         return self.exitcode
 
-    def poll(self) -> int | None:
+    def poll(self):
         """Return the exit code, None while it is at work."""
         return self.exitcode
 
-    def send_signal(self, signum: signal.Signals) -> None:
+    def send_signal(self, signum):
         """Send it a signal."""
         assert self.pid is not None
         os.kill(self.pid, signum)
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout=None):
         """Wait for its end; return the exit code, TimeoutError where it takes too long."""
         self.join(timeout)
         if self.exitcode is None:
@@ -264,7 +238,7 @@ class Forked(ForkServerProcess):
             raise TimeoutError(self.said)
         return self.exitcode
 
-    def wait_for(self, words: str) -> None:
+    def wait_for(self, words):
         """Wait until it says so."""
         deadline = time.monotonic() + 60
         while words not in self.said:
@@ -272,7 +246,7 @@ class Forked(ForkServerProcess):
             assert self.poll() is None, self.said
             time.sleep(0.02)
 
-    def stop(self, *signals: signal.Signals, within: float) -> int:
+    def stop(self, *signals, within):
         """Send signals, the second when it asks for that; return the exit code."""
         start = time.monotonic()
         for number, signum in enumerate(signals):
@@ -285,22 +259,22 @@ class Forked(ForkServerProcess):
         return code
 
     @property
-    def said(self) -> str:
+    def said(self):
         """What it printed so far."""
         return self._out.read_text(encoding="utf-8", errors="replace") if self._out.exists() else ""
 
-    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+    def communicate(self, timeout=None):
         """Wait for its end; return what it printed."""
         self.wait(timeout)
         return self.said, None
 
 
-def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> None:
+def after_batches(monkeypatch, number, act):
     """Do something in a run of this process once so many batches are written; 0: before any."""
     name = "settle" if number else "write"
     original, done = getattr(Target, name), 0
 
-    def watched(target: Target, *arguments: Any) -> None:
+    def watched(target, *arguments):
         nonlocal done
         if not number and not done:
             act()
@@ -313,24 +287,16 @@ def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> N
     one_writer(monkeypatch)
 
 
-def one_writer(monkeypatch: Any) -> None:
+def one_writer(monkeypatch):
     """Let batches be written one after the other."""
     monkeypatch.setattr(commands.run, "writers_for", lambda _: 1)
 
 
-def interpose(
-    monkeypatch: pytest.MonkeyPatch,
-    owner: Any,
-    name: str,
-    act: Callable[[], object],
-    *,
-    when: Callable[..., bool] = lambda *_: True,
-    after: bool = False,
-) -> None:
+def interpose(monkeypatch, owner, name, act, *, when=lambda *_: True, after=False):
     """Do something the first time that a method is called so, before its work or after it."""
     original, left = getattr(owner, name), [act]
 
-    def watched(*arguments: Any, **named: Any) -> Any:
+    def watched(*arguments, **named):
         acts = [left.pop()] if left and when(*arguments) else []
         if acts and not after:
             act()
@@ -342,12 +308,7 @@ def interpose(
     monkeypatch.setattr(owner, name, watched)
 
 
-def start_run(
-    database: Database[dict[str, Any]],
-    target: str,
-    *more: str,
-    first: Callable[[], object] | None = None,
-) -> Forked:
+def start_run(database, target, *more, first=None):
     """Start a run of small batches in a process of its own."""
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
     environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
@@ -355,7 +316,7 @@ def start_run(
 
 
 @contextmanager
-def paused_run(database: Database[dict[str, Any]]) -> Iterator[Forked]:
+def paused_run(database):
     """Yield a run that sleeps in the middle of its work; it is killed at the end."""
     database["source"].insert_many(make_corpus(2000, seed=2))
     process = start_run(database, "target")
@@ -365,14 +326,14 @@ def paused_run(database: Database[dict[str, Any]]) -> Iterator[Forked]:
     process.communicate()
 
 
-def pause_at_work(process: Forked, database: Database[dict[str, Any]]) -> None:
+def pause_at_work(process, database):
     """Stop a process (SIGSTOP) in the middle of its run, which may take less than a second."""
     wait_for_batches(database, "target", 40)
     process.send_signal(signal.SIGSTOP)
     assert not finished(database, "target")
 
 
-def wait_for_batches(database: Database[dict[str, Any]], target: str, more: int) -> None:
+def wait_for_batches(database, target, more):
     """Wait until so many documents more are decided, or the run is done."""
     goal = scanned(database, target) + more
     deadline = time.monotonic() + 120
@@ -382,31 +343,25 @@ def wait_for_batches(database: Database[dict[str, Any]], target: str, more: int)
         time.sleep(0.005)
 
 
-def scanned(database: Database[dict[str, Any]], target: str = "target") -> int:
+def scanned(database, target="target"):
     """Return how many documents the checkpoint counts."""
     checkpoint = (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
     return int(checkpoint.get("counts", {}).get("scanned", 0))
 
 
-def finished(database: Database[dict[str, Any]], target: str = "target") -> bool:
+def finished(database, target="target"):
     """Tell whether the checkpoint says so."""
     checkpoint = (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
     return bool(checkpoint.get("finished"))
 
 
-def held_elsewhere(database: Database[dict[str, Any]], session: Any = b"x") -> None:
+def held_elsewhere(database, session=b"x"):
     """Let a run of another machine hold the lease of the target for a minute."""
     owner = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
     hold_lease(database, 60, session={"id": session}, **owner)
 
 
-def _dedup(
-    arguments: list[str],
-    environment: Mapping[str, str],
-    out: Path,
-    err: Path,
-    first: Callable[[], object] | None,
-) -> None:
+def _dedup(arguments, environment, out, err, first):
     """Be `dedup` with these arguments."""
     os.environ.clear()
     os.environ.update(environment)

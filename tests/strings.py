@@ -1,9 +1,6 @@
 """Strings of all kinds, for comparing the fast path with jieba and with the naive version."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Iterator
 from functools import cache
 
 import jieba
@@ -67,21 +64,21 @@ NASTY = [
 
 
 @cache
-def words() -> tuple[list[str], list[str]]:
+def words():
     """Return jieba's words, and those of them that hold a character of ASCII."""
     jieba.dt.check_initialized()
     known = [word for word, frequency in jieba.dt.FREQ.items() if frequency]
     return known, [word for word in known if any(c.isascii() for c in word)]
 
 
-def generated(count: int, seed: int, more: tuple[str, ...] = ()) -> Iterator[str]:
+def generated(count, seed, more=()):
     """Yield strings of all kinds, the same for the same seed; `more` are pieces to weave in."""
     random_ = random.Random(seed)
     for _ in range(count):
         yield _one(random_, more)
 
 
-def _one(random_: random.Random, more: tuple[str, ...]) -> str:
+def _one(random_, more):
     kind = random_.random()
     if kind < 0.02:  # a long run of one piece
         return _piece(random_, more) * random_.randint(2, 200)
@@ -98,7 +95,7 @@ def _one(random_: random.Random, more: tuple[str, ...]) -> str:
     return between.join(pieces)
 
 
-def _piece(random_: random.Random, more: tuple[str, ...]) -> str:
+def _piece(random_, more):
     known, with_ascii = words()
     kind = random_.randrange(17 if more else 15)
     if kind < 5:

@@ -1,40 +1,30 @@
 """What someone does to a target by hand, as functions that return the `_id` it is done to."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
-from pymongo.database import Database
-
-Db = Database[dict[str, Any]]
-Document = dict[str, Any]
-Do = Callable[[Db], Any]
 LEDGER, RUNS, STATE = "target.ledger", "target.runs", "target.state"
 
 
-def one(database: Db, name: str = "target", **query: Any) -> Document:
+def one(database, name="target", **query):
     """Return some document of a collection."""
     found = database[name].find_one(query, sort=[("_id", 1)])
     assert found is not None
     return found
 
 
-def original(database: Db) -> Document:
+def original(database):
     """Return a kept document that a row of the ledger names."""
     return one(database, _id=one(database, LEDGER, decision="duplicate")["of"])
 
 
-def alone(database: Db) -> Document:
+def alone(database):
     """Return a kept document of the first run that no row of the ledger names."""
     named = database[LEDGER].distinct("of")
     return one(database, _id={"$nin": named}, **{"dedup.run": 1})
 
 
-def remove(name: str, pick: Callable[[Db], Document] | None = None, **query: Any) -> Do:
+def remove(name, pick=None, **query):
     """Return what removes a document; it returns the `_id`."""
 
-    def do(database: Db) -> Any:
+    def do(database):
         id_ = (pick(database) if pick else one(database, name, **query))["_id"]
         database[name].delete_one({"_id": id_})
         return id_
@@ -42,10 +32,10 @@ def remove(name: str, pick: Callable[[Db], Document] | None = None, **query: Any
     return do
 
 
-def add(name: str, *without: str) -> Do:
+def add(name, *without):
     """Return what adds a copy of a document."""
 
-    def do(database: Db) -> Any:
+    def do(database):
         added = {k: v for k, v in one(database, name).items() if k not in without}
         database[name].insert_one({**added, "_id": "added by hand"})
         return "added by hand"
@@ -53,10 +43,10 @@ def add(name: str, *without: str) -> Do:
     return do
 
 
-def change(name: str, operators: Document, **query: Any) -> Do:
+def change(name, operators, **query):
     """Return what changes a document."""
 
-    def do(database: Db) -> Any:
+    def do(database):
         id_ = one(database, name, **query)["_id"]
         database[name].update_one({"_id": id_}, operators)
         return id_
@@ -64,20 +54,20 @@ def change(name: str, operators: Document, **query: Any) -> Do:
     return do
 
 
-def row(values: Document, **query: Any) -> Do:
+def row(values, **query):
     """Return what sets fields of a row of the ledger."""
     return change(LEDGER, {"$set": values}, **query)
 
 
-def state(**values: Any) -> Do:
+def state(**values):
     """Return what sets fields of the state."""
     return change(STATE, {"$set": values})
 
 
-def text(new: Callable[[str], str], pick: Callable[[Db], Document] = alone) -> Do:
+def text(new, pick=alone):
     """Return what changes the text of a kept document."""
 
-    def do(database: Db) -> Any:
+    def do(database):
         kept = pick(database)
         database.target.update_one({"_id": kept["_id"]}, {"$set": {"text": new(kept["text"])}})
         return kept["_id"]
@@ -85,20 +75,20 @@ def text(new: Callable[[str], str], pick: Callable[[Db], Document] = alone) -> D
     return do
 
 
-def decided_twice(database: Db) -> Any:
+def decided_twice(database):
     """Add a document that the ledger holds."""
     id_ = one(database, LEDGER, reason="exact")["_id"]
     database.target.insert_one({**one(database), "_id": id_})
     return id_
 
 
-def hold_lease(database: Db, seconds: float = 60, **more: Any) -> None:
+def hold_lease(database, seconds=60, **more):
     """Let a process of another machine hold the lease for so many seconds more."""
     lease = {"host": "elsewhere", "machine": "another", "pid": 1, "session": {"id": b"x"}, **more}
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", int(seconds * 1000)]}}
     database[STATE].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
 
 
-def run_ahead(database: Db) -> None:
+def run_ahead(database):
     """Add the row of a run that never was."""
     database[RUNS].insert_one({**one(database, RUNS, _id=2), "_id": 1000})

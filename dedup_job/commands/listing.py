@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib import metadata
 from typing import Any, NamedTuple
 
 from dedup_job.commands.opened import Opened, decided_records, opened, several
@@ -152,8 +150,6 @@ def survey_target(
         return Survey(
             target=on.target.name,
             source=on.target.source.full_name,
-            made=datetime.now(UTC),
-            version=metadata.version("dedup-job"),
             counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
             restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
             source_gone=not on.target.retry(on.target.source.estimated_document_count),

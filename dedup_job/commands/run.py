@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import metadata
 from operator import itemgetter
@@ -342,8 +341,6 @@ class SurveyCollector:
         self.survey = Survey(
             target=about.target,
             source=about.source,
-            made=datetime.now(UTC),
-            version=metadata.version("dedup-job"),
             counts=counts,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,

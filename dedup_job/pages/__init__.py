@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from dedup_job import __version__
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped, listed
 from dedup_job.report.pairs import Piece, label, measured, pieces_of, shortened
@@ -42,8 +44,9 @@ def report_page(survey: Survey, language: str = "") -> str:
     runs = [[run.number, run.counts.repeat_rate] for run in survey.runs if run.counts.scanned]
     bins = {"near": survey.near.bins, "refused": survey.refused.bins}
     template = environment().get_template("report.html.j2")
-    charts = {"similarities": bins, "runs": runs}
-    return template.render(survey=survey, language=language, charts=charts)
+    values = {"charts": {"similarities": bins, "runs": runs}, "language": language}
+    about = {"made": datetime.now(UTC), "version": __version__}
+    return template.render(survey=survey, **values, **about)
 
 
 def review_part(template: str, /, **values: Any) -> Markup:

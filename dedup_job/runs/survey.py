@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from enum import StrEnum
 from itertools import chain, groupby, zip_longest
 from typing import Any, TypeVar
@@ -177,8 +176,6 @@ class Survey:
 
     target: str
     source: str
-    made: datetime
-    version: str
     counts: Counts
     restored: int = 0
     threshold: float | None = None

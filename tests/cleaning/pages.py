@@ -1,9 +1,6 @@
 """Random pages of all that the notation knows, whole and broken."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable
 
 _WORDS = [
     "若a<b且b>c",
@@ -100,35 +97,35 @@ class _Source(random.Random):
     tables = 0
 
 
-def page(rng: random.Random) -> str:
+def page(rng):
     """Return a page."""
     source = _Source(rng.random())
     return _part(source, source.randrange(1, 5))
 
 
-def _part(rng: _Source, depth: int) -> str:
-    kinds: list[Callable[[_Source, int], str]] = [_text, _text, _void, _element, _element, _formula]
+def _part(rng, depth):
+    kinds = [_text, _text, _void, _element, _element, _formula]
     kinds += [_table, _list, _broken] if rng.random() < 0.5 else []
     return "".join(rng.choice(kinds)(rng, depth) for _ in range(rng.randrange(5)))
 
 
-def _text(rng: _Source, _depth: int) -> str:
+def _text(rng, _depth):
     return "".join(rng.choices(_WORDS, k=rng.randrange(1, 4)))
 
 
-def _void(rng: _Source, _depth: int) -> str:
+def _void(rng, _depth):
     return rng.choice(_VOID)
 
 
-def _broken(rng: _Source, _depth: int) -> str:
+def _broken(rng, _depth):
     return rng.choice(_BROKEN[:3] if rng.tables else _BROKEN)
 
 
-def _attributes(rng: _Source) -> str:
+def _attributes(rng):
     return "".join(rng.sample(_ATTRIBUTES, rng.choice([0, 0, 1, 1, 2])))
 
 
-def _element(rng: _Source, depth: int) -> str:
+def _element(rng, depth):
     if rng.random() < 0.2:
         return _whole(rng)
     name = rng.choice(_INLINE if rng.random() < 0.6 else _BLOCKS)
@@ -137,7 +134,7 @@ def _element(rng: _Source, depth: int) -> str:
     return f"<{name}{_attributes(rng)}>{inside}{end}"
 
 
-def _whole(rng: _Source) -> str:
+def _whole(rng):
     if rng.random() < 0.2:
         return rng.choice(
             ["<ruby>字<rt>zì</rt></ruby>", "<ruby>字<rp>(</rp><rt>zì<rp>)</rp></ruby>"]
@@ -160,7 +157,7 @@ def _whole(rng: _Source) -> str:
     return f"<{name}{_attributes(rng)}>{inside}</{name}>"
 
 
-def _table(rng: _Source, depth: int) -> str:
+def _table(rng, depth):
     rows = []
     rng.tables += 1
     for _ in range(rng.randrange(1, 4)):
@@ -173,7 +170,7 @@ def _table(rng: _Source, depth: int) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def _list(rng: _Source, depth: int) -> str:
+def _list(rng, depth):
     items = [_part(rng, depth - 1) if depth else "乙" for _ in range(rng.randrange(1, 4))]
     name = rng.choice(["ol", "ol", "ul"])
     given = rng.choice(
@@ -182,11 +179,11 @@ def _list(rng: _Source, depth: int) -> str:
     return f"<{name}{given}>" + "".join(f"<li>{item}" for item in items) + f"</{name}>"
 
 
-def _formula(rng: _Source, depth: int) -> str:
+def _formula(rng, depth):
     return f"<math>{''.join(_mathematics(rng, depth) for _ in range(rng.randrange(3)))}</math>"
 
 
-def _mathematics(rng: _Source, depth: int) -> str:
+def _mathematics(rng, depth):
     if depth <= 0 or rng.random() < 0.4:
         return f"<mi>{rng.choice(['x', '10', ' + ', '→', '¯', '&lt;', '', 'sin'])}</mi>"
     name = rng.choice(_MATH)

@@ -52,4 +52,4 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(paused, monk
     error = refused(database, "status", "--break-lease", "--yes")
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)
-    assert (database["target.state"].find_one() or {})["lease"] is not None
+    assert database["target.state"].find_one()["lease"] is not None

@@ -45,7 +45,7 @@ def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(made, tmp_path, reason)
 def test_later_runs_leave_it_there_and_compare_with_it(made, tmp_path):
     row = one(made, LEDGER, reason="near", run=2)
     command(made, "restore", row["_id"])
-    text = (made.source.find_one({"_id": row["_id"]}) or {})["text"]
+    text = made.source.find_one({"_id": row["_id"]})["text"]
     made.source.insert_one({"_id": "the same once more", "text": text})
     before = made.target.find_one({"_id": row["_id"]})
     run_again(made)
@@ -144,7 +144,7 @@ def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(emptie
         expected["dedup"].pop("run")
         assert found == expected
     assert database[LEDGER].count_documents({"decision": "duplicate"}) == 0
-    number = (database[RUNS].find_one(sort=[("_id", -1)]) or {})["_id"]
+    number = database[RUNS].find_one(sort=[("_id", -1)])["_id"]
     command(database, "undo", str(number), "--yes")
     assert list(database[LEDGER].find({"decision": "duplicate"})) == rows
     assert "document" in rows[-1]

@@ -158,7 +158,6 @@ def comparing(*rows, texts=None):
 def test_equal_hashes_of_unequal_texts_are_no_twins():
     decider = comparing(text(1, A, 9), texts={key_of(1): "子丑寅卯辰巳"})
     decisions = decider.decide(batch([text(2, A, 9)]))
-    assert isinstance(decisions[0], Kept)
     assert decisions[0].nearest.of == key_of(1)  # a candidate like any other
     assert not decisions.missing
 
@@ -187,7 +186,6 @@ def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge):
         [texts[key] for key in found], [texts[one.pair.of] for one in found.values()]
     )
     for one, now in zip(found.values(), again, strict=True):
-        assert isinstance(now, Duplicate)
         pair = one.pair._replace(of=b"")
         assert one._replace(pair=pair) == now
 

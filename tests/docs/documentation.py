@@ -1,9 +1,6 @@
 """The pages as tests read them: sections, code, links and figures."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,68 +21,68 @@ _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//) .*|(?<=\")(?:[^\"\x00-\x7f][^\"]*)(?=\")", re.M)
 
 
-def read(page: Path) -> str:
+def read(page):
     """Return the text of a page."""
     return page.read_text(encoding="utf-8")
 
 
-def name_of(page: Path) -> str:
+def name_of(page):
     """Return the name of a page as a test shows it."""
     return str(page.relative_to(ROOT))
 
 
-def without_fences(text: str) -> str:
+def without_fences(text):
     """Return a text without its blocks of code."""
     return _FENCE.sub("", text)
 
 
-def fences(text: str) -> list[tuple[str, str]]:
+def fences(text):
     """Return language and content of each block of code, comments and Chinese left out."""
     return [(found[2], _COMMENT.sub("", found[3])) for found in _FENCE.finditer(text)]
 
 
-def headings(text: str) -> list[tuple[int, str]]:
+def headings(text):
     """Return level and words of each heading."""
     found = re.findall(r"^(#+) (.*)$", without_fences(text), re.M)
     return [(len(marks), words) for marks, words in found]
 
 
-def section(page: Path, heading: str) -> str:
+def section(page, heading):
     """Return what stands below a heading, up to the next one."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", read(page), re.M | re.S)
     assert found, f"{page.name} has no heading {heading!r}"
     return found[1]
 
 
-def first_column(text: str) -> list[str]:
+def first_column(text):
     """Return the first cell of each row of the tables in a text."""
     return [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
 
 
-def spans(text: str) -> list[str]:
+def spans(text):
     """Return what stands in backticks."""
     return re.findall(r"`([^`\n]+)`", without_fences(text))
 
 
-def code(text: str) -> Iterator[str]:
+def code(text):
     """Yield what stands in backticks, and each line of the blocks of code."""
     yield from spans(text)
     for found in _FENCE.finditer(text):
         yield from found[3].splitlines()
 
 
-def flags(text: str) -> set[str]:
+def flags(text):
     """Return the names of options in a text, long ones."""
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
 
 
-def slug(heading: str) -> str:
+def slug(heading):
     """Return the anchor of a heading, as both the site and the repository have it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 @cache
-def options_in_help(path: tuple[str, ...]) -> frozenset[str]:
+def options_in_help(path):
     """Return the names of the options that --help of a command lists."""
     result = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
@@ -93,7 +90,7 @@ def options_in_help(path: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name for row in rows for name in re.findall(r"(?<!\S)--?[a-z][a-z-]*", row))
 
 
-def options_in(text: str) -> set[str]:
+def options_in(text):
     """Return the names of the options in the first column of the tables of a text."""
     cells = first_column(text)
     return {name for cell in cells for name in re.findall(r"(?<=`)--?[a-z][a-z-]*", cell)}

@@ -1,7 +1,5 @@
 """The compiled judge beside the reference."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -19,7 +17,7 @@ from tests.reference.pair import compare
 
 
 @functools.cache
-def judge() -> Judge:
+def judge():
     return Judge(load_lexicon(print), confidence=0.94)
 
 

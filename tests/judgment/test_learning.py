@@ -1,7 +1,5 @@
 """What a model learns from labels: calibration, cross-validation, guards that are off."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

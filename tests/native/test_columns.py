@@ -126,7 +126,6 @@ def test_parts_are_cleaned_as_each_alone(texts):
     cleaner = Cleaner(CleaningSettings(cut_at=("答案：",)))
     clean, cut, same, marked = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
     alone = [[cleaner.clean(part) for part in parts] for parts in texts]
-    assert marked is not None
     assert marked.texts() == [BREAK.join(parts) for parts in alone]
     assert clean.texts() == ["\n".join(filter(None, parts)) for parts in alone]
     assert clean.texts() == cleaner.clean_all([BREAK.join(parts) for parts in texts])

@@ -1,13 +1,10 @@
 """What two texts are, what each has of its own, and what keeps two articles apart, the slow way."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 
 from dedup_job import _core
-from tests.reference.form import Flag, Form, Kind, Token, is_han
+from tests.reference.form import Flag, Kind, is_han
 
 QUESTION, ARTICLE, MESSAGE = range(len(_core.TEXT_KINDS))
 HEEDED = ("answer", "choice_negation", "choice_opposite", "title", "provision")
@@ -16,14 +13,14 @@ _BOTH = ("least", "most")
 NOTATION = (Kind.SYMBOL, Kind.LETTER, Kind.NUMBER)
 
 
-def kind_of(a: Form, b: Form) -> int:
+def kind_of(a, b):
     """Return what two texts are."""
     if any(map(_is_question, (a, b))):
         return QUESTION
     return ARTICLE if a.layout.is_long or b.layout.is_long else MESSAGE
 
 
-def _is_question(form: Form) -> bool:
+def _is_question(form):
     most = 3 if form.layout.is_long else 0
     notation = sum(t.kind in NOTATION for t in form.stem)
     return (
@@ -34,14 +31,7 @@ def _is_question(form: Form) -> bool:
     )
 
 
-def own_features(
-    a: Form,
-    b: Form,
-    differences: Iterable[object],
-    same: set[int],
-    shared: tuple[float, float, float],
-    kind: int,
-) -> dict[str, float]:
+def own_features(a, b, differences, same, shared, kind):
     """Return the features of what each text has of its own.
 
     same: keys of words that are only written otherwise, so that both texts have them.
@@ -68,19 +58,17 @@ def own_features(
     }
 
 
-def heeded(features: dict[str, float]) -> tuple[str, ...]:
+def heeded(features):
     """Return the guards of questions that keep two articles apart as well."""
     return (*HEEDED, *OF_FEW) if features["pieces"] <= 2 else HEEDED
 
 
-def article_guards(
-    a: Form, b: Form, changes: Iterable[object], same: set[int], features: dict[str, float]
-) -> dict[str, bool]:
+def article_guards(a, b, changes, same, features):
     """Return the guards of two articles that those of questions are not."""
     real = [one for one in changes if not one.null]
     few, han = features["pieces"] <= 2, features["han"] > 0.3
 
-    def said(some: Iterable[object]) -> bool:
+    def said(some):
         sides = [(one.difference.left, one.difference.right) for one in some]
         return few and any(_says(a, left) and _says(b, right) for left, right in sides)
 
@@ -100,25 +88,25 @@ def article_guards(
     }
 
 
-def _asked(form: Form) -> list[Token]:
+def _asked(form):
     return [t for part in (form.stem, *form.choices) for t in part]
 
 
-def _content(tokens: Iterable[Token]) -> list[Token]:
+def _content(tokens):
     return [t for t in tokens if t.kind not in (Kind.FUNCTION, Kind.BLANK)]
 
 
-def _weight(tokens: Iterable[Token]) -> float:
+def _weight(tokens):
     return sum(t.weight for t in tokens)
 
 
-def _own(form: Form, other: Form, same: set[int]) -> list[tuple[float, int]]:
+def _own(form, other, same):
     """Return the weights of the words that the other text lacks, and how often they stand here."""
     own = _own_words(form, other, same).values()
     return [(max(t.weight for t in some), len(some)) for some in own]
 
 
-def _own_words(form: Form, other: Form, same: set[int]) -> dict[int, list[Token]]:
+def _own_words(form, other, same):
     keys = same | {t.key for t in _content(_asked(other))}
     found = defaultdict(list)
     for token in _content(_asked(form)):
@@ -127,12 +115,12 @@ def _own_words(form: Form, other: Form, same: set[int]) -> dict[int, list[Token]
     return found
 
 
-def _has_own_number(form: Form, other: Form, same: set[int]) -> bool:
+def _has_own_number(form, other, same):
     own = _own_words(form, other, same)
     return _says(form, [t for t in _asked(form) if t.key in own and t.kind == Kind.NUMBER])
 
 
-def _says(form: Form, some: Sequence[Token]) -> bool:
+def _says(form, some):
     """Return whether a number or identifier among some stands in a clause with two words."""
     tokens, han = _asked(form), _is_han(form)
     places = {id(t): i for i, t in enumerate(tokens)}
@@ -148,17 +136,17 @@ def _says(form: Form, some: Sequence[Token]) -> bool:
     return False
 
 
-def _is_han(form: Form) -> bool:
+def _is_han(form):
     return any(is_han(c) for t in form.stem for c in t.text)
 
 
-def _is_in_rule(form: Form, tokens: Sequence[Token]) -> bool:
+def _is_in_rule(form, tokens):
     """Return whether the last of some tokens stands behind the first line of a provision."""
     places = {id(t): k for k, t in enumerate(form.stem)}
     return bool(tokens) and places[id(tokens[-1])] >= form.layout.preamble
 
 
-def _titles(a: Form, b: Form) -> tuple[float, bool]:
+def _titles(a, b):
     """Return the weight of what one title says more, and whether two articles have other titles."""
     from tests.reference.pair import lcs_length
 
@@ -196,7 +184,7 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
     return weight, False
 
 
-def _names_subject(form: Form, other: Form) -> bool:
+def _names_subject(form, other):
     """Return whether a title is the other but for a name, or what it says in place recurs."""
     from tests.reference.pair import frame
 
@@ -211,11 +199,11 @@ def _names_subject(form: Form, other: Form) -> bool:
     )
 
 
-def _is_latin(title: Sequence[Token], i: int, latin: Flag) -> bool:
+def _is_latin(title, i, latin):
     return 0 <= i < len(title) and bool(title[i].flags & latin)
 
 
-def _own_of_title(title: Sequence[Token], other: Sequence[Token]) -> list[Token]:
+def _own_of_title(title, other):
     keys = {t.key for t in other}
     said = _content(title)
     return [t for t in said if t.kind not in (Kind.IMAGE, Kind.SYMBOL) and t.key not in keys]

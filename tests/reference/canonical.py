@@ -1,7 +1,5 @@
 """The canonical text, written the slow way: see src/judgment/parsed_text.cpp."""
 
-from __future__ import annotations
-
 from tests.reference.form import (
     IMAGE,
     Class,
@@ -18,13 +16,13 @@ from tests.reference.form import (
 from tests.reference.pair import plain
 
 
-def canonical_of(text: str) -> str:
+def canonical_of(text):
     """Return what a text asks, whatever the order of the choices: for sketches."""
     parts = parts_of(text)
     return "\n".join([_canonical(parts.stem), *sorted(map(_canonical, parts.choices))])
 
 
-def _canonical(part: str) -> str:
+def _canonical(part):
     """Return letters, digits and signs, numbers in digits, spaces between words in Latin."""
     flattener = Flattener(part)
     text, images = flattener.flat(), iter(flattener.images)

@@ -3,10 +3,8 @@
 It shares no code with dedup_job; a judge is handed in, and forms have a naive version of their own.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +32,7 @@ class NaiveText:
     form: str
 
     @classmethod
-    def of(cls, text: str, value: int, short: bool) -> NaiveText:
+    def of(cls, text, value, short):
         """Sketch a text; its fingerprint is taken from elsewhere."""
         form = canonical_of(text)
         bins = naive_bins(form)
@@ -93,11 +91,11 @@ class NaiveFirstWins:
     equal: dict[tuple[str, Any], list[NaiveKept]] = field(default_factory=dict)
     alike: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
 
-    def decide_all(self, texts: Iterable[NaiveText]) -> list[NaiveDecision]:
+    def decide_all(self, texts):
         """Decide texts whose numbers are their places, from 0."""
         return [self.decide(number, text) for number, text in enumerate(texts)]
 
-    def decide(self, number: int, text: NaiveText) -> NaiveDecision:
+    def decide(self, number, text):
         """Decide a text, and keep it where it is no duplicate."""
         equal = [kept.number for kept in self.equal.get(("text", text.text), [])]
         if equal and equal[-1] in self.replaced:
@@ -117,7 +115,7 @@ class NaiveFirstWins:
         compared = found[: self.most_candidates]
         void |= {kept.number for kept, _ in compared} & self.gone
         compared = [(kept, by) for kept, by in compared if kept.number not in self.gone]
-        tried: dict[str, Any] = {
+        tried = {
             "candidates": len(found),
             "cut": max(len(found) - self.most_candidates, 0),
             "void": frozenset(void),
@@ -147,7 +145,7 @@ class NaiveFirstWins:
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
 
-    def _takes_place(self, number: int, text: NaiveText, of: int) -> bool:
+    def _takes_place(self, number, text, of):
         """Keep a text in place of another one where it is the better copy, and like its group."""
         if not self.ranks or self.ranks[number] <= self.ranks[of]:
             return False
@@ -160,23 +158,23 @@ class NaiveFirstWins:
         self.keep(number, text)
         return True
 
-    def joins(self, text: NaiveText, other: NaiveText) -> bool:
+    def joins(self, text, other):
         """Tell whether two texts are duplicates."""
         if self.judge is not None:
             return self.judge(text.text, other.text)[0]
         return self.compared(text, other)[1]
 
     @property
-    def sketched(self) -> bool:
+    def sketched(self):
         """Tell whether the bits of sketches are known."""
         return "minhash" in self.channels
 
-    def forget(self) -> None:
+    def forget(self):
         """Begin anew."""
         for known in (self.gone, self.kept, self.simhashes, self.equal):
             known.clear()
 
-    def keep(self, number: int, text: NaiveText) -> None:
+    def keep(self, number, text):
         """Keep a text; of those with an equal key later texts find the first so many."""
         one = NaiveKept(number, text)
         self.kept.append(one)
@@ -189,7 +187,7 @@ class NaiveFirstWins:
         self._has_room("sentences", text.sentences, one)
         self._has_room("form", text.form, one)
 
-    def _has_room(self, channel: str, key: Any, one: NaiveKept) -> bool:
+    def _has_room(self, channel, key, one):
         others = self.equal.setdefault((channel, key), [])
         most_same = self.most_same or (1 if "minhash" in self.channels else 16)
         room = len(others) < (most_same if channel == "simhash" else self.most_equal)
@@ -197,9 +195,9 @@ class NaiveFirstWins:
             others.append(one)
         return room
 
-    def found(self, text: NaiveText) -> list[tuple[NaiveKept, tuple[str, ...]]]:
+    def found(self, text):
         """Return the kept texts that a text finds, each with the channels by which it does."""
-        by: dict[str, list[NaiveKept]] = {name: [] for name in CHANNELS}
+        by = {name: [] for name in CHANNELS}
         if not text.short:
             near = self.simhashes
             by["simhash"] = [k for v, k in near if (v ^ text.value).bit_count() <= self.distance]
@@ -218,19 +216,19 @@ class NaiveFirstWins:
             for number, kept in every.items()
         ]
 
-    def _is_near(self, a: NaiveText, b: NaiveText) -> bool:
+    def _is_near(self, a, b):
         return (a.value ^ b.value).bit_count() <= self.distance and not a.short
 
-    def rank(self, kept: NaiveKept, text: NaiveText) -> tuple[int, int, int]:
+    def rank(self, kept, text):
         """Return the order in which candidates are compared: likely ones first."""
         agreement = self.agreement(kept.text, text) if self.sketched else 0
         return -agreement, (kept.text.value ^ text.value).bit_count(), kept.number
 
-    def agreement(self, a: NaiveText, b: NaiveText) -> int:
+    def agreement(self, a, b):
         """Count the equal bits of two sketches."""
         return BINS - sum((x ^ y).bit_count() for x, y in zip(a.bits, b.bits, strict=True))
 
-    def least_agreement(self, text: str) -> int:
+    def least_agreement(self, text):
         """Return the bits that a candidate has equal: 3.5 standard deviations below the mean."""
         if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
             return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
@@ -239,7 +237,7 @@ class NaiveFirstWins:
         share = (1 + self.required(len(text) // 2)) / 2
         return math.floor((share - 3.5 * math.sqrt(share * (1 - share) / BINS)) * BINS)
 
-    def required(self, length: int) -> float:
+    def required(self, length):
         """Return the least similarity for two texts, the longer one with so many characters.
 
         A character inside a text of 29 characters or more: its loss costs 5 grams of G + 2 at
@@ -250,7 +248,7 @@ class NaiveFirstWins:
             return self.threshold
         return self.threshold * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
 
-    def compared(self, a: NaiveText, b: NaiveText) -> tuple[float, bool]:
+    def compared(self, a, b):
         """Return how alike two texts are, and whether that is enough."""
         if not self.compares:
             return 1.0, True

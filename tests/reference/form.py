@@ -1,9 +1,6 @@
 """The form of a text, read the slow way: see src/judgment/form.cpp."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, IntFlag, StrEnum
 from functools import cache
@@ -73,14 +70,14 @@ class Form:
     layout: Layout = field(default_factory=Layout)
 
 
-def _utf32(text: str) -> bytes:
+def _utf32(text):
     return text.encode("utf-32-le", "surrogatepass")
 
 
 # Characters
 
 
-def fold(text: str) -> str:
+def fold(text):
     """Return characters as they are compared; superscripts and subscripts as ^{...} and _{...}."""
     out, script = "", ""
     for i, character in enumerate(text):
@@ -106,12 +103,12 @@ def fold(text: str) -> str:
     return out + ("}" if script else "")
 
 
-def is_word(text: str) -> bool:
+def is_word(text):
     jieba.dt.check_initialized()
     return jieba.dt.FREQ.get(text, 0) > 0
 
 
-def is_symbol(text: str, i: int, end: int) -> bool:
+def is_symbol(text, i, end):
     """Tell whether letters are a symbol: x, Dd or XBXb, no label as A. and (A)."""
     run = text[i:end]
     if len(run) == 1 and at(text, i - 1) in "|{" and run in "clr":
@@ -125,7 +122,7 @@ def is_symbol(text: str, i: int, end: int) -> bool:
     return len(run) <= 6 and run[1:] != run[1:].lower()
 
 
-def keep_capitals(text: str) -> str:
+def keep_capitals(text):
     """Return the text with what folds to a capital in place of those that stay."""
     runs = [m.span() for m in re.finditer("[A-Za-z]+", text)]
     han = any(map(is_han, text))
@@ -153,38 +150,38 @@ def keep_capitals(text: str) -> str:
     return "".join(out)
 
 
-def at(text: str, i: int) -> str:
+def at(text, i):
     return text[i] if 0 <= i < len(text) else " "
 
 
-def is_digit(c: str) -> bool:
+def is_digit(c):
     return class_of(c) == Class.DIGIT
 
 
-def is_letter(c: str) -> bool:
+def is_letter(c):
     return class_of(c) == Class.LETTER
 
 
-def is_han(c: str) -> bool:
+def is_han(c):
     return class_of(c) == Class.HAN
 
 
-def is_plain(c: str) -> bool:
+def is_plain(c):
     """Tell whether it is a letter or digit, and not Han."""
     return class_of(c) in (Class.LETTER, Class.DIGIT)
 
 
-def letters(text: str) -> int:
+def letters(text):
     return sum(class_of(c) in (Class.LETTER, Class.DIGIT, Class.HAN) for c in text)
 
 
-def skip(text: str, i: int) -> int:
+def skip(text, i):
     while i < len(text) and class_of(text[i]) == Class.SPACE:
         i += 1
     return i
 
 
-def digits(text: str, i: int) -> int:
+def digits(text, i):
     """Return how many digits stand here."""
     n = 0
     while is_digit(at(text, i + n)):
@@ -192,7 +189,7 @@ def digits(text: str, i: int) -> int:
     return n
 
 
-def phrase(text: str, i: int, wanted: Phrase) -> tuple[int, Phrase]:
+def phrase(text, i, wanted):
     """Return length and kinds of the longest phrase of those kinds that stands here, or 0."""
     for known, kinds in _phrases().get(at(text, i), ()):
         if text.startswith(known, i) and kinds & wanted:
@@ -201,20 +198,20 @@ def phrase(text: str, i: int, wanted: Phrase) -> tuple[int, Phrase]:
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[str, int]]]:
+def _phrases():
     """Return the phrases by their first characters, the longest first."""
     known = sorted(tables.phrases().items(), key=lambda one: -len(one[0]))
     return {first: [one for one in known if one[0][0] == first] for first, *_ in tables.phrases()}
 
 
-def holds(text: str, wanted: Phrase) -> bool:
+def holds(text, wanted):
     return any(phrase(text, i, wanted)[0] for i in range(len(text)))
 
 
 # Notes
 
 
-def tag_end(text: str, i: int) -> int:
+def tag_end(text, i):
     """Return the place behind a tag of a post that begins here, or the place itself."""
     c, rest = at(text, i), text[i:]
     if is_plain(at(text, i - 1)) or (c != "[" and is_han(at(text, i - 1))):
@@ -241,11 +238,11 @@ def tag_end(text: str, i: int) -> int:
     return i
 
 
-def _run(text: str, wanted: Callable[[str], bool]) -> int:
+def _run(text, wanted):
     return next((n for n, c in enumerate(text) if not wanted(c)), len(text))
 
 
-def strip_tags(text: str) -> tuple[str, str]:
+def strip_tags(text):
     """Return the text without tags at its ends, and these."""
     begin = 0
     while (end := tag_end(text, skip(text, begin))) > skip(text, begin):
@@ -266,7 +263,7 @@ def strip_tags(text: str) -> tuple[str, str]:
     return text[begin:end], text[:begin] + text[end:]
 
 
-def take_brackets(text: str) -> tuple[str, str]:
+def take_brackets(text):
     """Return the text without brackets that hold points or say where it is from, and those."""
     out, notes, i = "", "", 0
     while i < len(text):
@@ -286,7 +283,7 @@ def take_brackets(text: str) -> tuple[str, str]:
     return out, notes
 
 
-def closing(text: str, i: int, most: int) -> int:
+def closing(text, i, most):
     """Return where the bracket closes; 0 if it is long, or holds a line end or bracket."""
     for j in range(i + 1, min(i + most + 2, len(text))):
         if text[j] in "()[]\n":
@@ -294,7 +291,7 @@ def closing(text: str, i: int, most: int) -> int:
     return 0
 
 
-def is_points(inner: str) -> bool:
+def is_points(inner):
     """Tell whether brackets hold points: 本题满分 12 分, 5 points."""
     i = skip(inner, 0)
     while n := phrase(inner, i, Phrase.POINTS)[0]:
@@ -310,7 +307,7 @@ def is_points(inner: str) -> bool:
     return n > 0 and skip(inner, i + n) == len(inner)
 
 
-def is_outside(text: str, begin: int, end: int) -> bool:
+def is_outside(text, begin, end):
     """Return whether a bracket begins or ends a sentence."""
     before = text[:begin].rstrip(" 0123456789")
     behind = text[end + 1 :].lstrip(" ")
@@ -324,7 +321,7 @@ def is_outside(text: str, begin: int, end: int) -> bool:
     )
 
 
-def take_sentences(text: str) -> tuple[str, str]:
+def take_sentences(text):
     """Return the text without short sentences in which a page speaks of itself, and those."""
     out = notes = ""
     for sentence in re.findall("[^\n。?!]*[\n。?!]|[^\n。?!]+", text):
@@ -338,7 +335,7 @@ def take_sentences(text: str) -> tuple[str, str]:
     return out, notes
 
 
-def after_label(text: str, i: int, ends: str) -> int:
+def after_label(text, i, ends):
     """Return the place behind a bracket, one of `ends`, or both; 0 if there is none."""
     i = skip(text, i)
     if at(text, i) in ")]":
@@ -348,7 +345,7 @@ def after_label(text: str, i: int, ends: str) -> int:
     return i + 1 if at(text, i) in ends else 0
 
 
-def find_marks(text: str) -> list[tuple[int, int, Phrase]]:
+def find_marks(text):
     """Return where 答案: and the like stand, behind a line, space, sentence, bracket."""
     marks, i = [], 0
     while i < len(text):
@@ -364,7 +361,7 @@ def find_marks(text: str) -> list[tuple[int, int, Phrase]]:
     return marks
 
 
-def split_notes(text: str) -> tuple[str, str, str, str]:
+def split_notes(text):
     """Return body, answer, explanation and notes of a text.
 
     What follows a mark is still the task where choices follow, or where most of the text does.
@@ -410,7 +407,7 @@ def split_notes(text: str) -> tuple[str, str, str, str]:
     return body, answer, explanation, notes
 
 
-def find_part(text: str, source: bool) -> int:
+def find_part(text, source):
     """Return where a part of the task begins: a heading, a number with no 1 before; or the end."""
     line = counts = False
     for i, c in enumerate(text):
@@ -427,13 +424,13 @@ def find_part(text: str, source: bool) -> int:
     return len(text)
 
 
-def part_number(text: str, i: int) -> int:
+def part_number(text, i):
     """Return the length of the number that stands here."""
     circled = class_of(at(text, i)) == Class.CIRCLED
     return digits(text, i) or (1 if circled else phrase(text, i, Phrase.NUMERAL)[0])
 
 
-def is_part_number(text: str, i: int, line: bool) -> int:
+def is_part_number(text, i, line):
     """Return the length of the number of (2) or ②, or of 2. at the start of a line; or 0."""
     bracket, circled = text[i] == "(", class_of(text[i]) == Class.CIRCLED
     first = skip(text, i + bracket)
@@ -444,7 +441,7 @@ def is_part_number(text: str, i: int, line: bool) -> int:
     return n if n <= 2 and is_one else 0
 
 
-def is_heading(text: str, i: int, line: bool, source: bool) -> bool:
+def is_heading(text, i, line, source):
     """Tell whether Constraints: or [要求] or 例2 stands here, or a line that is a short label."""
     if line and text[i] == "#":
         return True
@@ -471,13 +468,13 @@ def is_heading(text: str, i: int, line: bool, source: bool) -> bool:
     return is_label or (not bracket and opening(text, i) > 0)
 
 
-def strip_opening(text: str) -> str:
+def strip_opening(text):
     """Return the text without the numbers, headings and names of papers that it begins with."""
     i = opening_end(text)
     return text[i:] if letters(text[i:]) >= 4 else text
 
 
-def opening_end(text: str) -> int:
+def opening_end(text):
     """Return the place behind the numbers, headings and names of papers that a text begins with."""
     i = date_line(text)
     while (j := opening(text, i)) > i:
@@ -488,13 +485,13 @@ def opening_end(text: str) -> int:
     return i
 
 
-def date_line(text: str) -> int:
+def date_line(text):
     """Return the place behind a first line that is a date above an article, or 0."""
     found = re.match(r"(?=[^\n]{,24}\n)[0-9]{4}[-/.年][0-9][-0-9/.:年月日时分 ]*\n", text)
     return found.end() if found and letters(text[found.end() :]) >= 60 else 0
 
 
-def type_opening(text: str, i: int) -> int:
+def type_opening(text, i):
     """Return the place behind (单选) or 《单选题》, or the number of 一、单选题; or 0."""
     n = phrase(text, i, Phrase.NUMERAL)[0]
     if n and at(text, i + n) in "、." and phrase(text, i + n + 1, Phrase.HEADING)[0]:
@@ -505,7 +502,7 @@ def type_opening(text: str, i: int) -> int:
     return end + 1 if named and at(text, i) in '("《' and at(text, end) in ')"》' else 0
 
 
-def goes_on(text: str, i: int, kinds: Phrase) -> bool:
+def goes_on(text, i, kinds):
     """Tell whether a sentence goes on here, so that a number before numbers nothing."""
     i = skip(text, i)
     if at(text, i) == "$":
@@ -523,7 +520,7 @@ def goes_on(text: str, i: int, kinds: Phrase) -> bool:
     return not any(map(is_word, longer))
 
 
-def opening(text: str, i: int) -> int:
+def opening(text, i):
     """Return the place behind 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3; or 0."""
     i = skip(text, i)
     if end := type_opening(text, i):
@@ -560,7 +557,7 @@ def opening(text: str, i: int) -> int:
     return i + n if kinds & Phrase.NUMBERED and at(text, named - 1) != "t" else 0
 
 
-def paper_opening(text: str, i: int) -> int:
+def paper_opening(text, i):
     """Return the place behind 2019年真题第48题, or 0."""
     found = False
     for k in range(i, min(i + 30, len(text))):
@@ -575,7 +572,7 @@ def paper_opening(text: str, i: int) -> int:
     return 0
 
 
-def bracketed_opening(text: str, i: int) -> int:
+def bracketed_opening(text, i):
     """Return the place behind (12) or (三) or [多选] or (2019年北京), or 0."""
     close = closing(text, i, 30)
     if not close:
@@ -613,7 +610,7 @@ class Label:
     bare: bool = False
 
 
-def find_choices(text: str, unmarked: bool = False) -> tuple[str, list[str]]:
+def find_choices(text, unmarked=False):
     """Return the stem, and choices behind A. B. C., or short ones behind 1. 2. 3. 4. on lines.
 
     unmarked: or on lines behind one that asks, or between | in a text of one line.
@@ -635,7 +632,7 @@ def find_choices(text: str, unmarked: bool = False) -> tuple[str, list[str]]:
     return text[: best[0].start], without_repeated(choices)
 
 
-def without_repeated(choices: list[str]) -> list[str]:
+def without_repeated(choices):
     """Drop labels that all choices repeat, as in A. A苯耗下降."""
     inner = [choice[skip(choice, 0) :] for choice in choices]
     if all(one[:1] == LABELS[k : k + 1] and is_han(at(one, 1)) for k, one in enumerate(inner)):
@@ -643,10 +640,10 @@ def without_repeated(choices: list[str]) -> list[str]:
     return choices
 
 
-def longest_run(labels: list[Label]) -> list[Label]:
+def longest_run(labels):
     """Return the longest run of labels, each the next of its name; the last of equal ones."""
-    runs: dict[int, list[Label]] = {}
-    best: list[Label] = []
+    runs = {}
+    best = []
     for label in reversed(labels):
         runs[label.name] = [label, *runs.get(label.name + 1, [])]
         if label.name == 0 and len(runs[0]) > max(1, len(best)):
@@ -654,7 +651,7 @@ def longest_run(labels: list[Label]) -> list[Label]:
     return best
 
 
-def find_labels(text: str) -> list[Label]:
+def find_labels(text):
     labels, i = [], 0
     while i < len(text):
         label = label_at(text, i)
@@ -664,7 +661,7 @@ def find_labels(text: str) -> list[Label]:
     return labels
 
 
-def label_at(text: str, i: int) -> Label | None:
+def label_at(text, i):
     """Return A. or (A) or A), or A alone on a line; not the first of A.B. or A、B、."""
     before = at(text, i - 1) if i else "\n"
     if class_of(text[i]) == Class.SPACE:
@@ -687,7 +684,7 @@ def label_at(text: str, i: int) -> Label | None:
     return None
 
 
-def find_figures(text: str) -> list[Label]:
+def find_figures(text):
     """Return 1. or 1、 or 1) at the starts of lines."""
     labels, i = [], 0
     while i < len(text):
@@ -699,10 +696,10 @@ def find_figures(text: str) -> list[Label]:
     return labels
 
 
-def find_lines(text: str) -> list[Label]:
+def find_lines(text):
     """Return the last lines, behind one that asks, or the parts of a single line behind |."""
     single = "\n" not in text
-    labels: list[Label] = []
+    labels = []
     end = len(text)
     while end > 0 and len(labels) <= len(LABELS):
         i = text.rfind("|" if single else "\n", 0, end) + 1
@@ -734,12 +731,12 @@ class Flattener:
     Brackets ⟨ and ⟩ hold what is more than a number or letter in a fraction, power or index.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         self.text, self.out, self.images = text, [], []
         self.apart = False  # a letter or digit does not join that before it
-        self.groups: list[tuple[str, int]] = []
+        self.groups = []
 
-    def put(self, c: str) -> None:
+    def put(self, c):
         """Write a character."""
         if self.apart and self.out and is_plain(self.out[-1]) and is_plain(c):
             self.out.append(" ")
@@ -747,16 +744,16 @@ class Flattener:
         self.out.append(c)
 
     @property
-    def start(self) -> int:
+    def start(self):
         """Return where the innermost group starts."""
         return self.groups[-1][1] if self.groups else 0
 
-    def trim(self) -> None:
+    def trim(self):
         """Drop spaces at the end of the innermost group."""
         while len(self.out) > self.start and self.out[-1] == " ":
             self.out.pop()
 
-    def flat(self) -> str:
+    def flat(self):
         """Return the text in one line."""
         text, latex, i = self.text, "\\" in self.text, 0
         while i < len(text):
@@ -790,7 +787,7 @@ class Flattener:
                 i += 1
         return "".join(self.out)
 
-    def command(self, i: int) -> int:
+    def command(self, i):
         r"""Take a command such as \leq; return the place behind, as the following do."""
         text, j = self.text, i + 1
         while "a" <= at(text, j) <= "z":
@@ -824,13 +821,13 @@ class Flattener:
         self.apart = True
         return j
 
-    def wrap(self, kind: str, i: int) -> int:
+    def wrap(self, kind, i):
         """Begin what stands in brackets if it is long."""
         self.put("⟨")
         self.groups.append((kind, len(self.out)))
         return skip(self.text, i)
 
-    def open(self, i: int) -> int:
+    def open(self, i):
         """Take {."""
         out, k = self.out, len(self.out)
         while k > max(self.start, len(out) - 3) and out[k - 1] == " ":
@@ -842,7 +839,7 @@ class Flattener:
         self.groups.append(("plain", len(out)))
         return i + 1
 
-    def close(self, i: int) -> int:
+    def close(self, i):
         """Take }."""
         if not self.groups:
             return i
@@ -868,7 +865,7 @@ class Flattener:
                 return self.wrap("denominator", k + 1)
         return i
 
-    def image(self, i: int) -> int:
+    def image(self, i):
         """Take ![alternative](address); return the place behind, or 0."""
         text = self.text
         middle = closing(text, i + 1, 60) if at(text, i + 1) == "[" else 0
@@ -898,14 +895,14 @@ _PASSING = {
 _PASSING_BEGINNINGS = ("x-amz-", "x-oss-", "x-cos-", "x-image-", "security-", "q-", "utm_", "wx")
 
 
-def is_size(part: str) -> bool:
+def is_size(part):
     """Tell whether it says how large a picture is: 300x200, 720w, thumb."""
     if both := re.fullmatch("([0-9]{2,})x([0-9]{2,})", part):
         return len(both[1]) + len(both[2]) > 4
     return bool(re.fullmatch("[0-9]{2,}(w|h|px)|thumbs?|thumbnail|preview|scaled", part))
 
 
-def without_size(address: str) -> str:
+def without_size(address):
     """Return an address without sizes: 1_720w.png, 1-300x200.png, max/60/1.png, 1.png/220px-1."""
     parts, out, wanted = address.split("/"), "", False
     for k, part in enumerate(parts):
@@ -922,7 +919,7 @@ def without_size(address: str) -> str:
     return out
 
 
-def file_end(part: str) -> int:
+def file_end(part):
     """Return where the name of a file ends: x.png of x.png!thumb or x.jpg_300x300.jpg; or 0."""
     for kind in _FILES:
         start = part.find(kind)
@@ -935,7 +932,7 @@ def file_end(part: str) -> int:
     return 0
 
 
-def image_key(address: str) -> str:
+def image_key(address):
     """Return the file's name where it is one by itself, else the address without protocol.
 
     Behind it stand the parameters that name the picture; all that follows if nothing else does.
@@ -958,7 +955,7 @@ def image_key(address: str) -> str:
     return (name if own else path) + (kept or ("" if is_named else behind)) or "image"
 
 
-def mark_end(text: str, i: int) -> int:
+def mark_end(text, i):
     """Return the place behind ]{.name}, or 0."""
     if text[i : i + 3] != "]{.":
         return 0
@@ -968,7 +965,7 @@ def mark_end(text: str, i: int) -> int:
     return j + 1 if j > i + 3 and at(text, j) == "}" else 0
 
 
-def enumerated(text: str, i: int) -> tuple[int, int]:
+def enumerated(text, i):
     """Return the number of (1) to (20) and the place behind, or 0; f(1) and (1)= are formulas."""
     j = skip(text, i + 1)
     n = digits(text, j)
@@ -984,7 +981,7 @@ def enumerated(text: str, i: int) -> tuple[int, int]:
     return (0, 0) if at(text, j) in "-+=" else (value, end + 1)
 
 
-def environment_end(text: str, i: int) -> int:
+def environment_end(text, i):
     r"""Return the place behind {name} and {c|c} of \begin."""
     for allowed in ("abcdefghijklmnopqrstuvwxyz* ", "clr| "):
         j = i + 1
@@ -996,7 +993,7 @@ def environment_end(text: str, i: int) -> int:
     return i
 
 
-def is_atom(content: list[str]) -> bool:
+def is_atom(content):
     """Tell whether it is one character or number at most, with a sign or without."""
     content = content[content[:1] in (["+"], ["-"]) :]
     return len(content) <= 1 or re.fullmatch(r"[0-9][0-9.]*", "".join(content)) is not None
@@ -1015,19 +1012,17 @@ A_NOT_A = re.compile(r"(?<=(.))[不没]\1|(?<=[是能可会])否")
 class Tokenizer:
     """Makes tokens of a part."""
 
-    def __init__(self, text: str, han: bool) -> None:
+    def __init__(self, text, han):
         flattener = Flattener(text)
         self.text, self.images, self.han = flattener.flat(), iter(flattener.images), han
-        self.tokens: list[Token] = []
+        self.tokens = []
         self.starts = [0]  # of lines, in tokens
-        self.provisions: list[int] = []  # tokens before each
+        self.provisions = []  # tokens before each
         self.clause, self.fresh, self.emphasised, self.signs = 0, False, False, ""
         self.listed = False
         self.arguments = 0  # where those of a function end
 
-    def put(
-        self, text: str, kind: Kind, weight: float | None = None, flags: Flag = NO_FLAG
-    ) -> None:
+    def put(self, text, kind, weight=None, flags=NO_FLAG):
         """Add a token."""
         meaning, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
         known = Flag(meaning) & OF_WORDS
@@ -1049,7 +1044,7 @@ class Tokenizer:
         self.signs = ""
         self.fresh = True
 
-    def run(self) -> list[Token]:
+    def run(self):
         """Return the tokens."""
         text, keep, i = self.text, kept_brackets(self.text), 0
         quote, quoted = 0, None
@@ -1123,7 +1118,7 @@ class Tokenizer:
             self.tokens[-1] = replace(last, signs=f"{last.signs} {self.signs}")
         return self.tokens
 
-    def put_latin(self, text: str) -> None:
+    def put_latin(self, text):
         """Add a word of letters."""
         meaning = tables.words().get(text, (0, 0))[0]
         if meaning & Flag.AUXILIARY and not self.fresh:
@@ -1133,7 +1128,7 @@ class Tokenizer:
         if whether:
             self.tokens[-1] = replace(last := self.tokens[-1], flags=last.flags & ~Flag.NEGATES)
 
-    def add_latin(self, text: str, meaning: int) -> None:
+    def add_latin(self, text, meaning):
         """Add one that is no mark of a question."""
         if not self.han and meaning & Flag.ENGLISH_FUNCTION:
             self.put(text, Kind.FUNCTION)
@@ -1142,7 +1137,7 @@ class Tokenizer:
         else:
             self.put(text, Kind.WORD, tables.idf().get(text, 8.0), Flag.LATIN)
 
-    def put_han(self, text: str) -> None:
+    def put_han(self, text):
         """Add a word of jieba's."""
         flags = Flag.PROPER if text in tables.proper_nouns() else NO_FLAG
         if tables.words().get(text, (0, 0))[0] & Flag.FUNCTION:
@@ -1152,7 +1147,7 @@ class Tokenizer:
             self.put(text, Kind.WORD, weight, flags)
 
 
-def blank_end(text: str, i: int) -> int:
+def blank_end(text, i):
     """Return the place behind __ or ( ), or 0."""
     if text[i] in "([":
         j = skip(text, i + 1)
@@ -1164,7 +1159,7 @@ def blank_end(text: str, i: int) -> int:
     return end if count > 1 else 0
 
 
-def within(text: str, i: int) -> bool:
+def within(text, i):
     """Tell whether a mark stands within a number or abbreviation, as in 3,4 and e.g here."""
     behind = at(text, i + 1)
     return (is_digit(at(text, i - 1)) and is_digit(behind)) or (
@@ -1172,7 +1167,7 @@ def within(text: str, i: int) -> bool:
     )
 
 
-def number_end(text: str, i: int) -> int:
+def number_end(text, i):
     """Return the place behind 1,234,567.8."""
     n = digits(text, i)
     end = i + n
@@ -1182,14 +1177,14 @@ def number_end(text: str, i: int) -> int:
     return end + 1 + decimals if decimals else end
 
 
-def plain_number(text: str) -> str:
+def plain_number(text):
     """Return 3 for 3.0 and 7 for 007."""
     whole, point, decimals = text.replace(",", "").partition(".")
     decimals = decimals.rstrip("0")
     return (whole.lstrip("0") or "0") + (point + decimals if decimals else "")
 
 
-def latin_end(text: str, i: int) -> int:
+def latin_end(text, i):
     """Return the place behind a word, and 's or n't behind it."""
     while is_letter(at(text, i)):
         i += 1
@@ -1202,10 +1197,10 @@ def latin_end(text: str, i: int) -> int:
     return end
 
 
-def kept_brackets(text: str) -> set[int]:
+def kept_brackets(text):
     """Return the brackets that belong to formulas: (a+b), [2,6]."""
-    stack: list[int] = []
-    keep: set[int] = set()
+    stack = []
+    keep = set()
     for i, c in enumerate(text):
         if c in "([":
             stack.append(i)
@@ -1218,7 +1213,7 @@ def kept_brackets(text: str) -> set[int]:
     return keep
 
 
-def is_formula(text: str) -> bool:
+def is_formula(text):
     """Tell whether it is letters or digits with a sign, without Han characters and words."""
     signs = any(c in ",^" or (class_of(c) == Class.SIGN and c not in "_'!~%°·") for c in text)
     word = longest = 0
@@ -1228,7 +1223,7 @@ def is_formula(text: str) -> bool:
     return signs and longest < 5 and any(map(is_plain, text)) and not any(map(is_han, text))
 
 
-def is_operator(text: str, i: int) -> bool:
+def is_operator(text, i):
     """Tell whether a sign has a meaning here: - in a-1, not in well-known."""
     c, before, after = text[i], at(text, i - 1), at(text, i + 1)
     if c == "-":
@@ -1266,12 +1261,12 @@ def is_operator(text: str, i: int) -> bool:
     return True
 
 
-def is_alone(text: str, i: int) -> bool:
+def is_alone(text, i):
     """Tell whether a letter or digit stands between others."""
     return is_plain(at(text, i)) and not is_plain(at(text, i - 1)) and not is_plain(at(text, i + 1))
 
 
-def is_mark(text: str, i: int) -> bool:
+def is_mark(text, i):
     """Tell whether what is no token is a sign: ♀ and £, * of **kwargs, [ and : of a[:3]."""
     c, before = text[i], at(text, i - 1)
     if c == ":":
@@ -1279,7 +1274,7 @@ def is_mark(text: str, i: int) -> bool:
     return c in "&*·" or class_of(c) == Class.MARK or (c == "[" and is_plain(before))
 
 
-def is_side(c: str) -> bool:
+def is_side(c):
     return is_plain(c) or c in "()⟨⟩√|"
 
 
@@ -1299,7 +1294,7 @@ class Parts:
     provision: bool
 
 
-def parts_of(text: str) -> Parts:
+def parts_of(text):
     """Return the parts of a text."""
     text, tags = strip_tags(fold(keep_capitals(text)))
     text, notes = take_brackets(text)
@@ -1316,11 +1311,11 @@ def parts_of(text: str) -> Parts:
     )
 
 
-def form_of(text: str) -> Form:
+def form_of(text):
     """Return the form of a text."""
     parts = parts_of(text)
 
-    def tokens(part: str) -> list[Token]:
+    def tokens(part):
         return Tokenizer(part, parts.han).run()
 
     stem = Tokenizer(parts.stem, parts.han)
@@ -1334,12 +1329,12 @@ def form_of(text: str) -> Form:
     return form
 
 
-def is_provision(text: str, i: int) -> bool:
+def is_provision(text, i):
     """Return whether a line begins there as a provision of a statute does."""
     return bool(_PROVISION.match(text, i))
 
 
-def asks(text: str, is_long: bool) -> bool:
+def asks(text, is_long):
     """Return whether a text asks for something."""
     body = re.sub("[ \n。!]+$", "", text)
     if body[-1:] in tuple("?是为=_"):

@@ -3,11 +3,8 @@
 Everything is counted alike in both orders of the two: `compare` puts them into an order of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
@@ -15,7 +12,7 @@ from itertools import groupby
 from dedup_job import _core
 from dedup_job.judgment.tables import relations
 from tests.reference import articles
-from tests.reference.form import Flag, Form, Kind, Token
+from tests.reference.form import Flag, Kind, Token
 
 FEATURES = tuple(name for name, _ in _core.FEATURES)
 GUARDS = _core.GUARDS
@@ -54,7 +51,7 @@ class Comparison:
     features: list[float]
 
 
-def compare(a: Form, b: Form) -> Comparison:
+def compare(a, b):
     """Return the differences of two forms, the guards that hold, and the features."""
     turned = _order(b) < _order(a)
     if turned:
@@ -102,7 +99,7 @@ def compare(a: Form, b: Form) -> Comparison:
     )
 
 
-def _order(form: Form) -> tuple[object, ...]:
+def _order(form):
     tokens = [*_asked(form), *form.answer, *form.explanation]
     parts = [len(form.stem), len(form.answer), *map(len, form.choices)]
     return len(tokens), [(list(map(ord, t.text)), t.clause, t.flags) for t in tokens], parts
@@ -111,7 +108,7 @@ def _order(form: Form) -> tuple[object, ...]:
 # --- alignment
 
 
-def align(a: Sequence[Token], b: Sequence[Token], *, choice: bool = False) -> Alignment:
+def align(a, b, *, choice=False):
     """Align two parts: clauses that both have, in order and then elsewhere; then tokens between."""
     found = Alignment()
     clauses_a, clauses_b = _clauses(a), _clauses(b)
@@ -143,13 +140,7 @@ def align(a: Sequence[Token], b: Sequence[Token], *, choice: bool = False) -> Al
     return found
 
 
-def _align_tokens(
-    a: list[Token],
-    b: list[Token],
-    choice: bool,
-    ends: tuple[bool, bool],
-    found: Alignment,
-) -> None:
+def _align_tokens(a, b, choice, ends, found):
     """Add what differs between two lists of tokens; ends: whether the part begins, ends there."""
     x, y = _keys(a), _keys(b)
     same = lcs_pairs(x, y)
@@ -157,7 +148,7 @@ def _align_tokens(
     runs = _runs(x, y, same, longest=len(x))
     if any(content(a[i : i + count]) for i, _, count in runs):
         found.exchanged |= Exchange(a, b, [*runs, *((i, j, 1) for i, j in same)]).holds()
-    known: list[tuple[int, int]] = []  # of runs before
+    known = []  # of runs before
     for i, j, count in runs:
         run = a[i : i + count]
         known += [(i + k, j + k) for k in range(count)]
@@ -186,13 +177,11 @@ def _align_tokens(
         at_a, at_b = i + 1, j + 1
 
 
-def _clauses(tokens: Iterable[Token]) -> list[list[Token]]:
+def _clauses(tokens):
     return [list(clause) for _, clause in groupby(tokens, key=lambda t: t.clause)]
 
 
-def _runs(
-    x: Sequence[Hashable], y: Sequence[Hashable], same: list[tuple[int, int]], longest: int
-) -> list[tuple[int, int, int]]:
+def _runs(x, y, same, longest):
     """Return runs that what is left of both has, each from its first place on."""
     rest_x = set(range(len(x))) - {i for i, _ in same}
     rest_y = set(range(len(y))) - {j for _, j in same}
@@ -218,7 +207,7 @@ def _runs(
     return found
 
 
-def _swapped(x: str, y: str, *, same_words: bool) -> bool:
+def _swapped(x, y, *, same_words):
     """Return whether two Han characters have changed places, no neighbours, and nothing else."""
     if len(x) != len(y):
         return False
@@ -236,9 +225,9 @@ def _swapped(x: str, y: str, *, same_words: bool) -> bool:
 class Exchange:
     """Two lists of tokens, and the runs that both have, from their places in each on."""
 
-    def __init__(self, a: list[Token], b: list[Token], runs: list[tuple[int, int, int]]) -> None:
+    def __init__(self, a, b, runs):
         self.a, self.b = a, b
-        self.runs: list[tuple[int, int, int]] = []
+        self.runs = []
         for i, j, count in sorted(runs):
             if self.runs and sum(self.runs[-1][::2]) == i and sum(self.runs[-1][1:]) == j:
                 x, y, n = self.runs.pop()
@@ -246,7 +235,7 @@ class Exchange:
             else:
                 self.runs.append((i, j, count))
 
-    def holds(self) -> bool:
+    def holds(self):
         """Return whether two runs stand at each other's places, around what relates them."""
         runs = self.runs
         for k, p in enumerate(runs):
@@ -265,26 +254,26 @@ class Exchange:
                         return True
         return False
 
-    def _has_words(self, run: tuple[int, int, int]) -> bool:
+    def _has_words(self, run):
         return bool(content(self.a[run[0] : run[0] + run[2]]))
 
-    def _between(self, run: tuple[int, int, int], *ends: tuple[int, int, int]) -> list[Token]:
+    def _between(self, run, *ends):
         p, q = ends
         inside = q[1] <= run[1] <= p[1]
         left = any(_beside(self.a, run[0], end[0]) for end in ends)
         right = any(_beside(self.b, run[1], end[1]) for end in ends)
         return self.a[run[0] : run[0] + run[2]] if inside and left and right else []
 
-    def _replaces(self, p: tuple[int, int, int], q: tuple[int, int, int]) -> bool:
+    def _replaces(self, p, q):
         i, j = p[0] + p[2] - 1, q[1] + q[2] - 1
         before = _near(self.a, p[0], -1) == _near(self.b, q[1], -1)
         return before or _near(self.a, i, 1) == _near(self.b, j, 1)
 
-    def _are_members(self, p: tuple[int, int, int], q: tuple[int, int, int]) -> bool:
+    def _are_members(self, p, q):
         left, right = (p[0] + p[2], q[0]), (q[1] + q[2], p[1])
         return all(_joint(self.a, at) for at in left) and all(_joint(self.b, at) for at in right)
 
-    def _is_repeated(self, p: tuple[int, int, int], q: tuple[int, int, int]) -> bool:
+    def _is_repeated(self, p, q):
         begin = p[0] + p[2]
         begin += bool(self.a[begin].flags & Flag.JOINS)
         x = _keys(self.a)
@@ -294,12 +283,12 @@ class Exchange:
         return between in (before, x[end : end + size])
 
 
-def _beside(tokens: list[Token], at: int, of: int) -> bool:
+def _beside(tokens, at, of):
     """Return whether there is a token, in the same clause as another one."""
     return 0 <= at < len(tokens) and tokens[at].clause == tokens[of].clause
 
 
-def _near(tokens: list[Token], of: int, step: int) -> Hashable:
+def _near(tokens, of, step):
     """Return the key of the next word with a meaning in the same clause, 0 if there is none."""
     at = of + step
     while _beside(tokens, at, of) and not content([tokens[at]]):
@@ -307,14 +296,14 @@ def _near(tokens: list[Token], of: int, step: int) -> Hashable:
     return tokens[at].key if _beside(tokens, at, of) else 0
 
 
-def _joint(tokens: list[Token], at: int) -> bool:
+def _joint(tokens, at):
     """Return whether members of a list meet before a token."""
     if not _beside(tokens, at, at - 1):
         return True
     return bool(tokens[at].flags & (Flag.JOINS | Flag.LISTED) or tokens[at - 1].flags & Flag.JOINS)
 
 
-def _crossed(a: list[list[Token]], b: list[list[Token]]) -> bool:
+def _crossed(a, b):
     """Return whether two clauses share words with the same two clauses of the other text."""
     owners_a, owners_b = _owners(a), _owners(b)
     links = {(owners_a[key], owners_b[key]) for key in owners_a.keys() & owners_b.keys()}
@@ -322,7 +311,7 @@ def _crossed(a: list[list[Token]], b: list[list[Token]]) -> bool:
     return any(count > 1 for count in forks.values())
 
 
-def _owners(clauses: list[list[Token]]) -> dict[Hashable, int]:
+def _owners(clauses):
     held = defaultdict(set)
     for k, clause in enumerate(clauses):
         for t in content(clause):
@@ -333,11 +322,11 @@ def _owners(clauses: list[list[Token]]) -> dict[Hashable, int]:
 # --- longest common subsequences, by bits (Hyyrö, "Bit-parallel LCS-length computation revisited")
 
 
-def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
+def lcs_pairs(x, y):
     """Return the places of a longest common subsequence."""
     begin, end = frame(x, y)
     i, j = len(x) - end, len(y) - end
-    inner: list[tuple[int, int]] = []
+    inner = []
     rows = list(_rows(x[begin:i], y[begin:j]))
     column, row = i - begin, j - begin
     while column and row:
@@ -355,7 +344,7 @@ def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, i
     ]
 
 
-def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable]) -> int:
+def lcs_length(x, y):
     """Return the length of a longest common subsequence."""
     begin, end = frame(x, y)
     i, j = len(x) - end, len(y) - end
@@ -365,7 +354,7 @@ def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable]) -> int:
     return begin + end + (i - begin - (row & (1 << (i - begin)) - 1).bit_count())
 
 
-def frame(x: Sequence[Hashable], y: Sequence[Hashable]) -> tuple[int, int]:
+def frame(x, y):
     """Return the lengths of the beginning and then of the end that are equal."""
     most = min(len(x), len(y))
     begin = 0
@@ -377,7 +366,7 @@ def frame(x: Sequence[Hashable], y: Sequence[Hashable]) -> tuple[int, int]:
     return begin, end
 
 
-def _rows(x: Sequence[Hashable], y: Sequence[Hashable]) -> Iterable[int]:
+def _rows(x, y):
     """Yield after each of y the bits of x; a 0 is a place where the subsequence grew."""
     masks = defaultdict(int)
     for i, one in enumerate(x):
@@ -396,7 +385,7 @@ def _rows(x: Sequence[Hashable], y: Sequence[Hashable]) -> Iterable[int]:
 class Change:
     """What is known of one difference."""
 
-    def __init__(self, one: Difference) -> None:
+    def __init__(self, one):
         left, right = one.left, one.right
         both = left + right
         words_left, words_right = content(left), content(right)
@@ -452,13 +441,13 @@ class Change:
         self.latins = _any(words_left, Flag.LATIN) and _any(words_right, Flag.LATIN)
         self.limits = _any(both, Flag.LIMITS)
 
-    def in_tail(self, last_a: int, last_b: int) -> bool:
+    def in_tail(self, last_a, last_b):
         """Return whether it is in the last clause of one of two stems."""
         left, right = self.difference.left, self.difference.right
         return any(t.clause == last_a for t in left) or any(t.clause == last_b for t in right)
 
 
-def _same_notation(p: str, q: str) -> bool:
+def _same_notation(p, q):
     """Return whether two texts are the same but for notation, or how a machine reads it."""
     if bool(re.search(r"[\^_]", p)) != bool(re.search(r"[\^_]", q)):
         # but 3^2 is not 32, and __init__ no init
@@ -470,27 +459,27 @@ def _same_notation(p: str, q: str) -> bool:
     )
 
 
-def _words(tokens: Iterable[Token]) -> list[Token]:
+def _words(tokens):
     return [t for t in tokens if t.kind == Kind.WORD]
 
 
-def _any(tokens: Iterable[Token], flag: Flag) -> bool:
+def _any(tokens, flag):
     return any(t.flags & flag for t in tokens)
 
 
-def _signs(tokens: Iterable[Token]) -> list[Hashable]:
+def _signs(tokens):
     return [t.key for t in tokens if t.kind in (Kind.SYMBOL, Kind.LETTER) and t.text != "_"]
 
 
-def _blanks(tokens: Iterable[Token]) -> int:
+def _blanks(tokens):
     return sum(t.kind == Kind.BLANK for t in tokens)
 
 
-def _negations(tokens: Iterable[Token]) -> int:
+def _negations(tokens):
     return sum(bool(t.flags & Flag.NEGATES) for t in tokens)
 
 
-def _opposite(p: str, q: str, left: list[Token], right: list[Token]) -> bool:
+def _opposite(p, q, left, right):
     """Return whether words that exclude each other stand on the two sides.
 
     They are words there, or all that the two texts differ by.
@@ -507,7 +496,7 @@ def _opposite(p: str, q: str, left: list[Token], right: list[Token]) -> bool:
 
 
 @cache
-def _groups(name: str) -> dict[str, set[int]]:
+def _groups(name):
     found = defaultdict(set)
     for number, group in enumerate(getattr(relations(), name)):
         for one in group:
@@ -515,7 +504,7 @@ def _groups(name: str) -> dict[str, set[int]]:
     return dict(found)
 
 
-def _close(x: str, y: str) -> bool:
+def _close(x, y):
     """Return whether two words differ by one letter, of six at least."""
     longer = max(len(x), len(y))
     if longer < 6 or longer > min(len(x), len(y)) + 1 or x == y:
@@ -524,7 +513,7 @@ def _close(x: str, y: str) -> bool:
     return letters and lcs_length(x, y) + 1 == longer
 
 
-def _alike(x: str, y: str) -> bool:
+def _alike(x, y):
     """Return whether two texts differ by one or two characters that look or sound alike."""
     if len(x) != len(y):
         return False
@@ -549,36 +538,36 @@ _NUMERALS = re.compile(
 )
 
 
-def text(tokens: Iterable[Token]) -> str:
+def text(tokens):
     """Return the texts of tokens, one after the other."""
     return "".join(t.text for t in tokens)
 
 
-def weight(tokens: Iterable[Token]) -> float:
+def weight(tokens):
     """Return their weight. Sums of float32 in float64 are exact here, in any order."""
     return float(sum(t.weight for t in tokens))
 
 
-def content(tokens: Iterable[Token]) -> list[Token]:
+def content(tokens):
     """Return those that carry a meaning."""
     return [t for t in tokens if t.kind not in (Kind.FUNCTION, Kind.BLANK)]
 
 
-def said(tokens: Iterable[Token]) -> list[Token]:
+def said(tokens):
     """Return those that may change what is said."""
     return [t for t in tokens if content([t]) or t.flags & Flag.GRAMMAR]
 
 
-def _keys(tokens: Iterable[Token]) -> tuple[Hashable, ...]:
+def _keys(tokens):
     return tuple(t.key for t in tokens)
 
 
-def numbers(plain_text: str) -> Counter[str]:
+def numbers(plain_text):
     """Return the numbers of a text that `plain` returned."""
     return Counter(_NUMBERS.findall(plain_text))
 
 
-def plain(written: str) -> str:
+def plain(written):
     """Return a text with its numerals in digits, and units behind them as symbols."""
     known = relations()
     if written in known.whole:
@@ -587,12 +576,12 @@ def plain(written: str) -> str:
 
 
 @cache
-def _unit_pattern() -> re.Pattern[str]:
+def _unit_pattern():
     units = sorted(relations().units, key=len, reverse=True)
     return re.compile(rf"(?<=[0-9])(?:{'|'.join(map(re.escape, units))})")
 
 
-def _numeral(m: re.Match[str]) -> str:
+def _numeral(m):
     if m["below"]:
         below = "%" if m["below"] == "百" else "/" + _han_value(m["below"])
         return _han_value(m["above"]) + below
@@ -601,7 +590,7 @@ def _numeral(m: re.Match[str]) -> str:
     return _han_value(m["han"]) if m["han"] else _scaled(m["digits"], m["scale"])
 
 
-def _han_value(run: str) -> str:
+def _han_value(run):
     """Return a Chinese numeral in digits: 二〇二四, 一百零五, 三万; itself where it is none."""
     if not any(c in _SCALES for c in run):
         return "".join(str(_DIGITS[c]) for c in run)
@@ -623,7 +612,7 @@ def _han_value(run: str) -> str:
     return str(total + section + number)
 
 
-def _scaled(digits: str, scale: str) -> str:
+def _scaled(digits, scale):
     """Return 1.5 and 万 as 15000: the point moves."""
     if not scale:
         return digits
@@ -637,7 +626,7 @@ def _scaled(digits: str, scale: str) -> str:
 # --- features
 
 
-def _stem_features(a: Form, b: Form, changes: list[Change]) -> dict[str, float]:
+def _stem_features(a, b, changes):
     real = [one for one in changes if not one.null]
     inserted = [one for one in real if not one.replaced and not one.clauses]
     edge = [one for one in real if not one.replaced and one.clauses]
@@ -675,35 +664,35 @@ def _stem_features(a: Form, b: Form, changes: list[Change]) -> dict[str, float]:
     }
 
 
-def _grammar(a: Form, b: Form) -> int:
+def _grammar(a, b):
     """Return how many light words only one has; 1 if their order differs."""
     x, y = (Counter(t.key for t in _asked(one) if t.flags & Flag.GRAMMAR) for one in (a, b))
     stems = ([t.key for t in one.stem if t.flags & Flag.GRAMMAR] for one in (a, b))
     return min(max((x - y).total() + (y - x).total(), len({*map(tuple, stems)}) > 1), 6)
 
 
-def _asks(form: Form) -> bool:
+def _asks(form):
     asking = Flag.ASKS | Flag.TASK | Flag.POLAR
     return any(t.flags & asking or t.kind == Kind.BLANK for t in form.stem)
 
 
-def _most(values: Iterable[float]) -> float:
+def _most(values):
     return max(values, default=0.0)
 
 
-def _share(part: float, whole: float, of_none: float) -> float:
+def _share(part, whole, of_none):
     return part / whole if whole else of_none
 
 
-def _last_clause(tokens: Iterable[Token]) -> int:
+def _last_clause(tokens):
     return max((t.clause for t in tokens if t.kind != Kind.SYMBOL), default=0)
 
 
-def _asked(form: Form) -> list[Token]:
+def _asked(form):
     return [t for part in (form.stem, *form.choices) for t in part]
 
 
-def _shared(a: Iterable[Token], b: Iterable[Token]) -> tuple[float, float, float]:
+def _shared(a, b):
     """Return the weight of the words that both have, and of those of each, repeats apart."""
     of_a, of_b = ({}, {})
     for tokens, weights in ((a, of_a), (b, of_b)):
@@ -713,7 +702,7 @@ def _shared(a: Iterable[Token], b: Iterable[Token]) -> tuple[float, float, float
     return float(shared), float(sum(of_a.values())), float(sum(of_b.values()))
 
 
-def _letters(a: Iterable[Token], b: Iterable[Token]) -> tuple[int, int]:
+def _letters(a, b):
     """Return how many characters of each the other lacks."""
     x, y = Counter(text(content(a))), Counter(text(content(b)))
     return (x - y).total(), (y - x).total()
@@ -725,11 +714,11 @@ def _letters(a: Iterable[Token], b: Iterable[Token]) -> tuple[int, int]:
 class Choices:
     """The choices of two forms as sets: equal ones are matched first, then the most similar."""
 
-    def __init__(self, a: Form, b: Form) -> None:
+    def __init__(self, a, b):
         self.a, self.b = a.choices, b.choices
-        self.differences: list[Difference] = []
+        self.differences = []
         self.opposite = self.negated = self.stated = self.alike = 0
-        self.matches: list[tuple[float, int, int]] = []  # similarity, places
+        self.matches = []  # similarity, places
         if not (self.a and self.b):
             return
         self.x, self.y = ([plain(text(content(c))) for c in part] for part in (self.a, self.b))
@@ -739,7 +728,7 @@ class Choices:
                 says = ratio >= 0.85 and min(len(self.x[i]), len(self.y[j])) >= 12
                 self._look_into(align(self.a[i], self.b[j], choice=True), says)
 
-    def _match(self, keys_a: list[object], keys_b: list[object]) -> None:
+    def _match(self, keys_a, keys_b):
         free = list(range(len(self.b)))
         rest = []
         for i, x in enumerate(self.x):
@@ -761,7 +750,7 @@ class Choices:
                 taken_b.add(j)
                 self.matches.append((ratio, i, j))
 
-    def _look_into(self, alignment: Alignment, says: bool) -> None:
+    def _look_into(self, alignment, says):
         self.differences += alignment.differences
         changes = [Change(one) for one in alignment.differences if not one.moved]
         real = [one for one in changes if not one.null]
@@ -771,7 +760,7 @@ class Choices:
         self.negated += sum(one.negation for one in real) % 2
 
 
-def _choice_features(choices: Choices) -> dict[str, float]:
+def _choice_features(choices):
     a, b = choices.a, choices.b
     names = FEATURES[FEATURES.index("choices_unmatched") :]
     if not (a and b):
@@ -795,16 +784,7 @@ def _choice_features(choices: Choices) -> dict[str, float]:
 # --- guards
 
 
-def _guards(
-    a: Form,
-    b: Form,
-    stem: Alignment,
-    changes: list[Change],
-    lone: Change,
-    choices: Choices,
-    features: dict[str, float],
-    kind: int,
-) -> dict[str, bool]:
+def _guards(a, b, stem, changes, lone, choices, features, kind):
     real = [one for one in changes if not one.null]
     moods = sum(one.polar for one in changes if not one.clauses)
     marked_a, marked_b = _emphasised(a), _emphasised(b)
@@ -854,7 +834,7 @@ def _guards(
     }
 
 
-def _explained(a: Form, b: Form) -> dict[str, bool]:
+def _explained(a, b):
     """Return the guards of two explanations: of words only where most of them are the same."""
     if not (a.explanation and b.explanation):
         return {}
@@ -874,13 +854,13 @@ def _explained(a: Form, b: Form) -> dict[str, bool]:
     }
 
 
-def _figures(*parts: list[Token]) -> set[str]:
+def _figures(*parts):
     return {number for part in parts for t in part for number in numbers(plain(t.text))}
 
 
-def _other_signs(a: Form, b: Form) -> bool:
+def _other_signs(a, b):
     """Tell whether other signs stand between the same tokens."""
-    places: list[dict[Hashable, list[str]]] = [defaultdict(list), defaultdict(list)]
+    places = [defaultdict(list), defaultdict(list)]
     for form, found in zip((a, b), places, strict=True):
         keys = [0, *_keys(_asked(form))]
         for before, token in zip(keys, _asked(form), strict=False):
@@ -890,11 +870,11 @@ def _other_signs(a: Form, b: Form) -> bool:
     return any(x != y for one, other in at for x, y in zip(one, other, strict=False))
 
 
-def _images(form: Form) -> list[str]:
+def _images(form):
     return sorted(t.text for t in _asked(form) if t.kind == Kind.IMAGE)
 
 
-def _emphasised(form: Form) -> list[str]:
+def _emphasised(form):
     """Return the words that are marked, each with its neighbours."""
     tokens = _asked(form)
     return [
@@ -904,7 +884,7 @@ def _emphasised(form: Form) -> list[str]:
     ]
 
 
-def _keyed(form: Form) -> list[str]:
+def _keyed(form):
     """Return the choices that an answer names; the answer itself where it names none."""
     letters = text(form.answer)
     if not form.choices or not re.fullmatch("[a-h]+", letters):

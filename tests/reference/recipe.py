@@ -3,10 +3,7 @@
 They share no code with dedup_job.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import jieba.analyse
@@ -19,12 +16,12 @@ BLOCKS = 4
 BLOCK_BITS = 16
 
 
-def naive_hash(text: str) -> int:
+def naive_hash(text):
     """Return the 64-bit hash of a token or of a whole text."""
     return xxhash.xxh64(text.encode("utf-8", "surrogatepass"), seed=0).intdigest()
 
 
-def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
+def naive_simhash(weighted_tokens):
     """Add each token's weight where its hash has a 1, subtract it where it has a 0."""
     sums = [0.0] * BITS
     for token, weight in weighted_tokens:
@@ -41,18 +38,13 @@ def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
     return value
 
 
-def naive_keywords(
-    text: str,
-    top_k: int = 30,
-    *,
-    weighting: str = "tfidf",
-) -> list[tuple[str, float]]:
+def naive_keywords(text, top_k=30, *, weighting="tfidf"):
     """Return the keywords with their weights, the heaviest first; top_k 0 takes all.
 
     With the options left alone these are the tags of `jieba.analyse.extract_tags`.
     """
     extractor = jieba.analyse.default_tfidf
-    counts: dict[str, float] = {}
+    counts = {}
     for token in jieba.lcut(text):
         if len(token.strip()) < 2:
             continue
@@ -71,17 +63,17 @@ def naive_keywords(
     return keywords
 
 
-def naive_ngrams(text: str, n: int) -> list[tuple[str, float]]:
+def naive_ngrams(text, n):
     """Return the distinct n-grams of the characters other than white space, with their counts."""
     packed = "".join(character for character in text if not character.isspace())
-    counts: dict[str, float] = {}
+    counts = {}
     for i in range(len(packed) - n + 1):
         ngram = packed[i : i + n]
         counts[ngram] = counts.get(ngram, 0.0) + 1.0
     return list(counts.items())
 
 
-def is_jiebas(text: str) -> bool:
+def is_jiebas(text):
     """Tell whether at least half of the characters that count are such as jieba segments.
 
     Letters, digits and whatever lies outside the basic plane count, and so do jieba's +#&._%-.
@@ -98,13 +90,7 @@ def is_jiebas(text: str) -> bool:
 JIEBAS = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]")
 
 
-def naive_route(
-    text: str,
-    top_k: int = 30,
-    *,
-    ngram: int = 3,
-    weighting: str = "tfidf",
-) -> tuple[str, list[tuple[str, float]]]:
+def naive_route(text, top_k=30, *, ngram=3, weighting="tfidf"):
     """Return what the fingerprint is made of: the route, and the features with weights."""
     keywords = naive_keywords(text, top_k, weighting=weighting)
     enough = min(top_k, 5) if top_k else 10
@@ -116,7 +102,7 @@ def naive_route(
     return "whole text", []
 
 
-def naive_fingerprint(text: str, top_k: int = 30, **options: Any) -> tuple[int, bool]:
+def naive_fingerprint(text, top_k=30, **options):
     """Return the fingerprint and whether the text is short; a short text is its own hash.
 
     With ngram=0 this is the plain recipe. The options are those of `naive_route`.
@@ -127,7 +113,7 @@ def naive_fingerprint(text: str, top_k: int = 30, **options: Any) -> tuple[int, 
     return naive_simhash(features), False
 
 
-def naive_hamming(a: int, b: int) -> int:
+def naive_hamming(a, b):
     """Count the bits in which two fingerprints differ."""
     distance = 0
     for bit in range(BITS):
@@ -139,22 +125,22 @@ def naive_hamming(a: int, b: int) -> int:
 class NaiveIndex:
     """Four blocks of 16 bits: within distance 3 at least one block is equal in both."""
 
-    def __init__(self) -> None:
-        self._fingerprints: list[int] = []
-        self._buckets: dict[tuple[int, int], list[int]] = {}
+    def __init__(self):
+        self._fingerprints = []
+        self._buckets = {}
 
-    def add(self, fingerprint: int) -> None:
+    def add(self, fingerprint):
         """Hold one more fingerprint; its position is the number held before."""
         position = len(self._fingerprints)
         self._fingerprints.append(fingerprint)
         for block in range(BLOCKS):
             self._buckets.setdefault(self._bucket(fingerprint, block), []).append(position)
 
-    def candidates(self, fingerprint: int, distance: int = 3) -> list[tuple[int, int]]:
+    def candidates(self, fingerprint, distance=3):
         """Return (position, distance) of all held within the distance, in order of arrival."""
         if distance >= BLOCKS:
             raise ValueError("four blocks find all neighbours up to distance 3 only")
-        positions: set[int] = set()
+        positions = set()
         for block in range(BLOCKS):
             positions.update(self._buckets.get(self._bucket(fingerprint, block), []))
         found = []
@@ -164,7 +150,7 @@ class NaiveIndex:
                 found.append((position, apart))
         return found
 
-    def _bucket(self, fingerprint: int, block: int) -> tuple[int, int]:
+    def _bucket(self, fingerprint, block):
         return block, fingerprint // 2 ** (BLOCK_BITS * block) % 2**BLOCK_BITS
 
 
@@ -175,21 +161,16 @@ DEFAULTS = {"top_k": 0, "weighting": "uniform"}
 NaiveDecision = tuple[str, Any, int | None, str]
 
 
-def naive_decide(
-    documents: Iterable[tuple[Any, object]],
-    clean: Callable[[str], str],
-    distance: int = 3,
-    **options: Any,
-) -> tuple[list[Any], dict[Any, NaiveDecision]]:
+def naive_decide(documents, clean, distance=3, **options):
     """Run the whole recipe over (id, content), None standing for a missing field; first wins.
 
     The options are those of `naive_fingerprint`, by default the tool's own.
 
     Returns the kept ids in order, and what became of all others.
     """
-    kept: list[Any] = []
-    dropped: dict[Any, NaiveDecision] = {}
-    kept_texts: dict[str, Any] = {}
+    kept = []
+    dropped = {}
+    kept_texts = {}
     index, index_ids = NaiveIndex(), []
     for id_, content in documents:
         if content is None:
@@ -221,7 +202,7 @@ def naive_decide(
     return kept, dropped
 
 
-def plain_recipe(source_collection: Any, target_collection: Any, field: str) -> tuple[int, int]:
+def plain_recipe(source_collection, target_collection, field):
     """Run the plain job that dedup replaces; return how many documents it scanned and kept.
 
     For benchmarks: one document at a time, nothing checked, nothing resumed.

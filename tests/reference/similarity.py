@@ -3,15 +3,13 @@
 It shares no code with dedup_job.
 """
 
-from __future__ import annotations
 
-
-def naive_stripped(text: str) -> str:
+def naive_stripped(text):
     """Return the text without its white space."""
     return "".join(text.split())
 
 
-def naive_grams(text: str) -> set[str]:
+def naive_grams(text):
     """Return the character 3-grams of a text without white space; a shorter one is its own."""
     text = naive_stripped(text)
     if len(text) < 3:
@@ -19,7 +17,7 @@ def naive_grams(text: str) -> set[str]:
     return {text[i : i + 3] for i in range(len(text) - 2)}
 
 
-def naive_jaccard(a: str, b: str) -> float:
+def naive_jaccard(a, b):
     """Return which part of the grams of either is in both."""
     grams, others = naive_grams(a), naive_grams(b)
     return len(grams & others) / len(grams | others)

@@ -3,14 +3,12 @@
 They share no code with dedup_job.
 """
 
-from __future__ import annotations
-
 BINS, BANDS, ROWS = 128, 20, 5
 WORD = 2**64
 GAMMA = 0x9E3779B97F4A7C15
 
 
-def naive_splitmix(seed: int, output: int) -> int:
+def naive_splitmix(seed, output):
     """Return the so-manyth output, from 1, of SplitMix64."""
     z = (seed + output * GAMMA) % WORD
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD
@@ -18,21 +16,21 @@ def naive_splitmix(seed: int, output: int) -> int:
     return z ^ z >> 31
 
 
-def naive_grams(text: str) -> set[str]:
+def naive_grams(text):
     """Return the set of 3-grams; a shorter text is one gram."""
     return {text[i : i + 3] for i in range(len(text) - 2)} or {text}
 
 
-def naive_bins(text: str) -> list[int]:
+def naive_bins(text):
     """Return the values of the bins: those of the first round that reached them, the least one."""
     seeds = []
     for gram in naive_grams(text):
         points = [ord(character) for character in gram]
         points += [2**21 - 1] * (3 - len(points))
         seeds.append(points[0] * 2**42 + points[1] * 2**21 + points[2])
-    bins: dict[int, int] = {}
+    bins = {}
     for turn in range(2 * BINS):
-        reached: dict[int, list[int]] = {}
+        reached = {}
         for seed in seeds:
             value = naive_splitmix(seed, turn + 1)
             bin_ = value % BINS if turn < BINS else turn - BINS
@@ -44,7 +42,7 @@ def naive_bins(text: str) -> list[int]:
     return [bins[bin_] for bin_ in range(BINS)]
 
 
-def naive_keys(bins: list[int]) -> list[int]:
+def naive_keys(bins):
     """Return the keys of the bands, 30 bits."""
     keys = []
     for band in range(BANDS):
@@ -55,7 +53,7 @@ def naive_keys(bins: list[int]) -> list[int]:
     return keys
 
 
-def naive_bits(bins: list[int]) -> list[int]:
+def naive_bits(bins):
     """Return the last bit of each bin, in two words."""
     words = [0, 0]
     for bin_, value in enumerate(bins):
@@ -63,7 +61,7 @@ def naive_bits(bins: list[int]) -> list[int]:
     return words
 
 
-def naive_sentences(text: str) -> list[str]:
+def naive_sentences(text):
     """Return the sentences without white space, in lower case and half width."""
     sentences = [""]
     for character in text:
@@ -78,10 +76,10 @@ def naive_sentences(text: str) -> list[str]:
     return sentences
 
 
-def naive_sentence_key(text: str) -> int:
+def naive_sentence_key(text):
     """Hash the three longest sentences, or the whole text where none has eight characters."""
 
-    def hashed(sentence: str) -> int:
+    def hashed(sentence):
         value = 0
         for character in sentence:
             value = (value + ord(character) + 1) * GAMMA % WORD

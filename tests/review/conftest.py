@@ -1,17 +1,12 @@
 """A target with near duplicates and pairs that were kept apart, and its page on a port."""
 
-from __future__ import annotations
-
 import http.client
 import threading
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.commands.review import Review, open_review
 from dedup_job.demo import make_corpus
@@ -23,8 +18,6 @@ pytest.importorskip("uvicorn")
 
 from dedup_job.review import TOKEN_HEADER, Ticket, bound, page_server
 
-Db = Database[dict[str, Any]]
-
 
 @dataclass
 class Page:
@@ -35,19 +28,11 @@ class Page:
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
-    def origin(self) -> str:
+    def origin(self):
         """What a browser calls this page's origin."""
         return f"http://127.0.0.1:{self.ticket.port}"
 
-    def ask(
-        self,
-        path: str,
-        form: Mapping[str, Any] | None = None,
-        *,
-        token: bool = True,
-        body: str | None = None,
-        **headers: str,
-    ) -> tuple[int, str, http.client.HTTPMessage]:
+    def ask(self, path, form=None, *, token=True, body=None, **headers):
         """Send a request with the page's token; return status, text and headers."""
         sent = {TOKEN_HEADER: self.ticket.token} if token else {}
         sent |= {key.replace("_", "-"): value for key, value in headers.items()}
@@ -66,7 +51,7 @@ class Page:
 
 
 @contextmanager
-def served(database: Db, name: str = "anna") -> Iterator[Page]:
+def served(database, name="anna"):
     """Serve the page of the target of this database."""
     settings = load({"connection.uri": uri_of(database)}).settings
     opened = open_review(settings, f"{database.name}.target", name, (40, 0))
@@ -83,7 +68,7 @@ def served(database: Db, name: str = "anna") -> Iterator[Page]:
 
 
 @pytest.fixture(scope="module")
-def reviewed(replica_set: str) -> Iterator[Db]:
+def reviewed(replica_set):
     """Return a database with a source and a target made of it."""
     for database in fresh_database(replica_set):
         database.source.insert_many(make_corpus(2000, seed=3))
@@ -92,14 +77,14 @@ def reviewed(replica_set: str) -> Iterator[Db]:
 
 
 @pytest.fixture(scope="module")
-def shared_page(reviewed: Db) -> Iterator[Page]:
+def shared_page(reviewed):
     """Return the page of the target."""
     with served(reviewed) as found:
         yield found
 
 
 @pytest.fixture
-def page(shared_page: Page, reviewed: Db) -> Page:
+def page(shared_page, reviewed):
     """Return the page, with nothing answered."""
     reviewed["target.labels"].delete_many({})
     shared_page.review.refresh()

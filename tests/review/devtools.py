@@ -1,20 +1,15 @@
 """A real browser, driven over its DevTools protocol."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
@@ -24,7 +19,7 @@ QUIET = (
 SECONDS = 60.0
 
 
-def found() -> str | None:
+def found():
     """Return the browser of this machine, None where there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
@@ -45,14 +40,14 @@ class LeftError(Exception):
 class Tab:
     """One page of the browser."""
 
-    def __init__(self, socket: ClientConnection) -> None:
+    def __init__(self, socket):
         self._socket = socket
         self._number = 0
-        self.complaints: list[str] = []
+        self.complaints = []
         for domain in ("Page", "Runtime", "Log", "DOM"):
             self.call(f"{domain}.enable")
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+    def call(self, method, **parameters):
         """Send a command; return what comes of it."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
@@ -66,7 +61,7 @@ class Tab:
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
 
-    def evaluate(self, script: str) -> Any:
+    def evaluate(self, script):
         """Return the value of a script, waited for where it is a promise."""
         found = self.call(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
@@ -74,7 +69,7 @@ class Tab:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def wait_for(self, script: str) -> Any:
+    def wait_for(self, script):
         """Return the value of a script as soon as it is true."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
@@ -84,24 +79,24 @@ class Tab:
             time.sleep(0.02)
         raise AssertionError(f"never true: {script}")
 
-    def open(self, url: str) -> None:
+    def open(self, url):
         """Go to an address and wait until its scripts are loaded."""
         self.call("Page.navigate", url=url)
         self.wait_for("document.readyState === 'complete' && !!window.htmx")
 
-    def reload(self) -> None:
+    def reload(self):
         """Load the page anew."""
         self.evaluate("window.before = true")
         self.call("Page.reload")
         self.wait_for("!window.before && document.readyState === 'complete' && !!window.htmx")
 
-    def press(self, key: str) -> None:
+    def press(self, key):
         """Press a key and let it go."""
         for kind in ("keyDown", "keyUp"):
             text = {"text": key} if kind == "keyDown" else {}
             self.call("Input.dispatchKeyEvent", type=kind, key=key, **text)
 
-    def click(self, selector: str) -> None:
+    def click(self, selector):
         """Click an element as a mouse would."""
         self.evaluate(
             f"document.querySelector({json.dumps(selector)})"
@@ -118,10 +113,10 @@ class Tab:
 class Browser:
     """A browser with a profile of its own."""
 
-    def __init__(self, port: int, tabs: ExitStack) -> None:
+    def __init__(self, port, tabs):
         self._port, self._tabs = port, tabs
 
-    def tab(self) -> Tab:
+    def tab(self):
         """Open a tab."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT"
@@ -132,7 +127,7 @@ class Browser:
 
 
 @contextmanager
-def browser(program: str, folder: Path) -> Iterator[Browser]:
+def browser(program, folder):
     """Start a browser whose profile lies in a folder."""
     root = ("--no-sandbox",) if os.geteuid() == 0 else ()
     command = [program, *QUIET, *root, f"--user-data-dir={folder}", "about:blank"]

@@ -1,7 +1,6 @@
 """The pairs that a page shows: ten first, all others in groups, each once."""
 
 from collections import Counter
-from datetime import UTC, datetime
 
 from dedup_job.documents import Difference, Pair
 from dedup_job.runs.decided import DUPLICATE, KEPT, Counts, DecidedDocument
@@ -41,8 +40,7 @@ def many_pairs():
         Drawn(extreme=extreme, random=random),
         Drawn(extreme=likely, random=refused),
     )
-    when = datetime(2026, 1, 2, tzinfo=UTC)
-    return Survey("a.b", "a.c", when, "1", Counts(), near=both[0], refused=both[1])
+    return Survey("a.b", "a.c", Counts(), near=both[0], refused=both[1])
 
 
 def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind():
@@ -73,7 +71,7 @@ def test_each_pair_is_shown_once():
 
 def test_where_there_are_few_pairs_all_are_among_the_first():
     few = Drawn(extreme=[near(1, "layout"), near(2, "layout")])
-    survey = Survey("a.b", "a.c", datetime(2026, 1, 2, tzinfo=UTC), "1", Counts(), near=few)
+    survey = Survey("a.b", "a.c", Counts(), near=few)
     assert [one.pairs[0].id for one in survey.first] == ["1", "2"]
     assert survey.others_by_stratum == []
 

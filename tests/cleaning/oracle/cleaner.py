@@ -1,19 +1,13 @@
 """What the cleaner makes of a text."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 from tests.cleaning.oracle.escapes import decode, holds_reference, speaks_of_escapes, unescaped
 from tests.cleaning.oracle.fences import drop_invisible, fold_fenced
 from tests.cleaning.oracle.markup import tokens
 from tests.cleaning.oracle.names import BLOCKS, DROPPED
 from tests.cleaning.oracle.notation import written
 
-Rules = Callable[[str], str]
 
-
-def clean(text: str, *, html: bool = True, rules: Rules = str) -> str:
+def clean(text, *, html=True, rules=str):
     """Return what the cleaner makes of a text, but that style rules among tags are left.
 
     rules: drops those that a text without tags begins with; by default they are left as well.

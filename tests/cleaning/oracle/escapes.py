@@ -1,7 +1,5 @@
 """Character references: which `&` starts one, and what they mean."""
 
-from __future__ import annotations
-
 import html
 import re
 from html.entities import html5
@@ -17,23 +15,23 @@ _ESCAPES = re.compile("标签|标记|实体|转义|换行|字符|代码|HTML|htm
 _NAMED = frozenset(name for name in html5 if name.endswith(";"))
 
 
-def holds_reference(text: str) -> bool:
+def holds_reference(text):
     """Tell whether any `&` of the text starts a character reference."""
     return any(_is_known(match[1]) for match in _REFERENCE.finditer(text))
 
 
-def _is_known(form: str) -> bool:
+def _is_known(form):
     return form[0] == "#" or form in _NAMED
 
 
-def decode(text: str, *, twice: bool = False) -> str:
+def decode(text, *, twice=False):
     """Return a text with its references decoded, each once; twice: and what was escaped again."""
     if twice:
         return _TWICE.sub(_meaning_twice, text)
     return _REFERENCE.sub(lambda m: _meaning(m[1]) if _is_known(m[1]) else m[0], text)
 
 
-def _meaning_twice(match: re.Match[str]) -> str:
+def _meaning_twice(match):
     again, form = match[1], match[2]
     if form is None:
         return match[0] if match.string == match[0] else "\n"
@@ -42,12 +40,12 @@ def _meaning_twice(match: re.Match[str]) -> str:
     return f"&{form}" if again else match[0]
 
 
-def speaks_of_escapes(text: str) -> bool:
+def speaks_of_escapes(text):
     """Tell whether a text is about markup, so that what looks escaped once more is meant."""
     return bool(_ESCAPES.search(text))
 
 
-def unescaped(text: str) -> str:
+def unescaped(text):
     """Return a text whose markup was escaped once more as a whole without that escape, or ""."""
     text = text.strip()
     if text[:1] not in ("&", "\\") or "<" in text or ">" in text:
@@ -59,7 +57,7 @@ def unescaped(text: str) -> str:
     return text if len(text) > 2 and text[0] == "<" and text[-1] == ">" else ""
 
 
-def _meaning(form: str) -> str:
+def _meaning(form):
     if form[0] != "#":
         return html5[form]
     number = int(form[2:-1], 16) if form[1] in "xX" else int(form[1:-1])

@@ -1,31 +1,29 @@
 """White space folded but for fenced code, line by line."""
 
-from __future__ import annotations
-
 import re
 
 _FENCE = re.compile(r"\s*(`{3,255})(?!`)(?P<info>[^`]*)")
 
 
-def drop_invisible(text: str) -> str:
+def drop_invisible(text):
     """Remove the zero-width space and the byte order mark."""
     return text.replace("\u200b", "").replace("\ufeff", "")
 
 
-def folded(text: str) -> str:
+def folded(text):
     """Fold each run of white space to a line break if it holds one, else to a space."""
     return "\n".join([" ".join(words) for line in text.splitlines() if (words := line.split())])
 
 
-def _ticks(line: str) -> tuple[int, bool]:
+def _ticks(line):
     match = _FENCE.fullmatch(line)
     return (len(match[1]), not match["info"].strip()) if match else (0, False)
 
 
-def fold_fenced(text: str) -> str:
+def fold_fenced(text):
     """Fold white space; what stands between two fences of as many backticks stays."""
     lines = drop_invisible(text).splitlines(keepends=True)
-    out: list[str] = []
+    out = []
     at = 0
     while at < len(lines):
         length, _ = _ticks(lines[at])
@@ -39,7 +37,7 @@ def fold_fenced(text: str) -> str:
     return "\n".join(part for part in out if part)
 
 
-def trimmed(code: str) -> str:
+def trimmed(code):
     """Return code without the blank lines around it."""
     lines = code.splitlines(keepends=True)
     while lines and not lines[0].strip():

@@ -1,10 +1,8 @@
 """Formulas of attributes and MathML, as LaTeX."""
 
-from __future__ import annotations
-
 import re
 
-from tests.cleaning.oracle.tree import Node, parsed, value
+from tests.cleaning.oracle.tree import parsed, value
 
 _ACCENTS = {
     "overline": "¯‾ˉ_―\u0305\u0304",
@@ -46,7 +44,7 @@ _CHILDREN = {
 _TEXT = {"mtext", "annotation", "annotation-xml"}
 
 
-def formula(text: str) -> str:
+def formula(text):
     """Return a text as a formula, without the delimiters it has; nothing for white space."""
     text = text.strip()
     while len(text) >= 2 and text[0] == text[-1] == "$":
@@ -58,7 +56,7 @@ def formula(text: str) -> str:
     return f"${text}$" if text else ""
 
 
-def alt_formula(node: Node) -> str:
+def alt_formula(node):
     """Return the alternative text of an image if it is a formula."""
     alt = value(node, "alt")
     if re.search(r"[\^$]|_\{|(?<!:)\\[A-Za-z]", alt):
@@ -74,7 +72,7 @@ def alt_formula(node: Node) -> str:
     return formula(alt) if named and not wordy else ""
 
 
-def mathematics(node: Node) -> str:
+def mathematics(node):
     """Return a math element as a formula."""
     for note in _notes(node):
         text = _strip(_texts(note))
@@ -84,31 +82,31 @@ def mathematics(node: Node) -> str:
     return f"${text}$" if text else ""
 
 
-def _strip(text: str) -> str:
+def _strip(text):
     return text.strip(" \n\t\r\u3000\xa0")
 
 
-def _notes(node: Node) -> list[Node]:
+def _notes(node):
     found = []
     for child in node.children:
         found += [child] if child.name == "annotation" else _notes(child)
     return found
 
 
-def _texts(node: Node) -> str:
+def _texts(node):
     return "".join(parsed(c.text) if c.name == "#" else _texts(c) for c in node.children)
 
 
-def _text(node: Node, parent: Node) -> str:
+def _text(node, parent):
     raw = node.text if parent.name in _TEXT else node.text.strip()
     return parsed(raw)
 
 
-def _inside(node: Node) -> str:
+def _inside(node):
     return "".join(_parts(node))
 
 
-def _parts(node: Node) -> list[str]:
+def _parts(node):
     """Return what stands before the first child, then each child with what follows it."""
     parts = [""]
     for child in node.children:
@@ -123,7 +121,7 @@ def _parts(node: Node) -> list[str]:
     return parts
 
 
-def _script(mark: str, text: str) -> str:
+def _script(mark, text):
     inside = _strip(text)
     if not inside:
         return ""
@@ -131,11 +129,11 @@ def _script(mark: str, text: str) -> str:
     return mark + (inside if len(inside) == 1 else f"{{{inside}}}") + trail
 
 
-def _first(node: Node, name: str, otherwise: str) -> str:
+def _first(node, name, otherwise):
     return value(node, name).strip()[:1] if name in node.attributes else otherwise
 
 
-def _element(node: Node) -> str:
+def _element(node):
     before, *rest = _parts(node)
     name, count = node.name, len(rest)
     all_text = before + "".join(rest)

@@ -3,10 +3,7 @@
 A parser takes `a<b且b>c` for a tag and loses it, so it cannot be the oracle.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.cleaning.oracle.names import AMBIGUOUS, CLOSED_ONLY, DROPPED, KNOWN, VERBATIM
@@ -60,7 +57,7 @@ class Token:
     end: int = 0
 
 
-def tokens(text: str) -> tuple[list[Token], str]:
+def tokens(text):
     """Return a text in tokens, and the text they stand in: one token where it holds no tag."""
     reader = _Reader(_without_cdata_marks(text))
     return list(reader.tokens()), reader.text
@@ -69,11 +66,11 @@ def tokens(text: str) -> tuple[list[Token], str]:
 class _Reader:
     """One pass over one text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         self.text = text
         self._last_closing = {m[1].lower(): m.start() for m in _CLOSING_TAG.finditer(text)}
 
-    def tokens(self) -> Iterator[Token]:
+    def tokens(self):
         """Yield text and markup in turn."""
         text, kept = self.text, 0
         matches = _TOKEN.finditer(text)
@@ -89,7 +86,7 @@ class _Reader:
         if kept < len(text):
             yield Token("", text[kept:])
 
-    def _token(self, match: re.Match[str], end: int) -> Token:
+    def _token(self, match, end):
         if not match["name"]:
             return Token("!", "", start=match.start(), end=end)
         name, attributes = match["name"].lower(), match["attributes"]
@@ -100,7 +97,7 @@ class _Reader:
         closes, itself = bool(match["slash"]), attributes.endswith("/")
         return Token(name, attributes, closes, itself, content, match.start(), end)
 
-    def _end(self, match: re.Match[str]) -> int | None:
+    def _end(self, match):
         """Return where the markup ends; None if it is text."""
         if match["comment"]:  # `<!-->` is a whole one
             end = _COMMENT_END.search(self.text, match.end() - 2)
@@ -127,7 +124,7 @@ class _Reader:
         closings = _CLOSING_TAG.finditer(self.text, match.end())
         return next(m for m in closings if m[1].lower() == name).end()
 
-    def _is_evident(self, match: re.Match[str], name: str) -> bool:
+    def _is_evident(self, match, name):
         """Tell whether a tag with a name that has other uses is meant as a tag."""
         if name not in KNOWN:
             if _WORD_NAME.fullmatch(name):
@@ -143,10 +140,10 @@ class _Reader:
             return True
         return self._last_closing.get(name, -1) > start
 
-    def _has_values(self, match: re.Match[str]) -> bool:
+    def _has_values(self, match):
         return "=" in match["attributes"] and not match["attributes"].lstrip().startswith("=")
 
-    def _is_alone(self, start: int, end: int) -> bool:
+    def _is_alone(self, start, end):
         before, after = self.text[:start][-1:] or "\n", self.text[end : end + 1] or "\n"
         if (
             "标签" in self.text
@@ -158,12 +155,12 @@ class _Reader:
             return True
         return all(0x2E80 <= ord(c) < 0xFF00 for c in (before, after))
 
-    def _starts_paragraph(self, start: int) -> bool:
+    def _starts_paragraph(self, start):
         # Paragraphs are often left open; `x<p>y` is mathematics.
         return start == 0 or self.text[start - 1].isspace() or self.text[start - 1] == ">"
 
 
-def _without_cdata_marks(text: str) -> str:
+def _without_cdata_marks(text):
     head, mark, tail = text.partition(_CDATA)
     if not mark:
         return text

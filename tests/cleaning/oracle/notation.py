@@ -4,8 +4,6 @@ Characters of the private use areas stand for what must not be touched until the
 hard line breaks. Texts that hold such characters are not for the oracle.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from urllib.parse import quote
@@ -13,7 +11,6 @@ from urllib.parse import quote
 from tests.cleaning.oracle.escapes import speaks_of_escapes
 from tests.cleaning.oracle.fences import trimmed
 from tests.cleaning.oracle.formulas import alt_formula, formula, mathematics
-from tests.cleaning.oracle.markup import Token
 from tests.cleaning.oracle.names import BLOCKS, INVISIBLE, VOID
 from tests.cleaning.oracle.tree import Node, parsed, tree, value
 
@@ -75,7 +72,7 @@ _ROMAN = "1000M 900CM 500D 400CD 100C 90XC 50L 40XL 10X 9IX 5V 4IV 1I"
 _SPACE = rf"[\s{HARD}]"
 
 
-def written(tokens: list[Token], whole: str) -> str:
+def written(tokens, whole):
     """Return tokens in the notation, not yet escaped."""
     root = tree(tokens, whole)
     text = _written(root, hides=True, twice=True)
@@ -83,7 +80,7 @@ def written(tokens: list[Token], whole: str) -> str:
     return _written(root, hides=bool(text), twice=not is_escape)
 
 
-def _written(root: Node, *, hides: bool, twice: bool) -> str:
+def _written(root, *, hides, twice):
     plain = _Writer(heavy=False, hides=hides, twice=twice)
     plain.children(root)
     heavy = bool(_WEIGHTY.search("\x01".join(plain.words)))
@@ -91,16 +88,16 @@ def _written(root: Node, *, hides: bool, twice: bool) -> str:
 
 
 class _Writer:
-    def __init__(self, *, heavy: bool, hides: bool, twice: bool) -> None:
+    def __init__(self, *, heavy, hides, twice):
         self.heavy, self.hides, self.twice = heavy, hides, twice
-        self.atoms: list[str] = []
-        self.words: list[str] = []
-        self.marks: list[str] = []
+        self.atoms = []
+        self.words = []
+        self.marks = []
         self.pre = 0
         self.code = 0
-        self.counters: list[tuple[str, int]] = []
+        self.counters = []
 
-    def finished(self, root: Node) -> str:
+    def finished(self, root):
         text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
         text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
         text = self._folded(text).replace("\ue003", " ").replace("\ue004", "")
@@ -113,7 +110,7 @@ class _Writer:
                 parts[number] = part.rstrip("\n")
         return "".join(parts).strip("\n")
 
-    def _folded(self, text: str) -> str:
+    def _folded(self, text):
         fences = "".join(chr(ATOMS + k) for k, a in enumerate(self.atoms) if a.startswith("\n"))
         if fences:
             text = re.sub(rf"{_SPACE}*([{fences}]){_SPACE}*", r"\1", text)
@@ -125,11 +122,11 @@ class _Writer:
             text = re.sub(f"[\n\ue003]?([{fences}])", r"\1", text)
         return text
 
-    def atom(self, text: str) -> str:
+    def atom(self, text):
         self.atoms.append(text)
         return chr(ATOMS + len(self.atoms) - 1)
 
-    def image(self, kind: str, address: str) -> str:
+    def image(self, kind, address):
         address = re.sub("[\t\n\r]", "", address.strip())
         safe = re.sub(
             r"[\x00-\x20\x7f-\xa0()<>\"\\`{}\u200b\ufeff\s]",
@@ -138,10 +135,10 @@ class _Writer:
         )
         return self.atom(f"![{kind}]({safe})")
 
-    def children(self, node: Node) -> str:
+    def children(self, node):
         return "".join(self.one(child) for child in node.children)
 
-    def one(self, node: Node) -> str:
+    def one(self, node):
         if node.name == "#":
             text = parsed(node.text, twice=self.twice and not self.code)
             self.words.append(text)
@@ -158,7 +155,7 @@ class _Writer:
         self.words.append("\x01")
         return text
 
-    def element(self, node: Node) -> str:
+    def element(self, node):
         if self._is_hidden(node):
             return self._hidden(node)
         spans = self._spans(node)
@@ -176,7 +173,7 @@ class _Writer:
         _, inside, trail = _split(text)
         return f"{item}\ue003{inside}{trail}" if inside else trail
 
-    def _is_hidden(self, node: Node) -> bool:
+    def _is_hidden(self, node):
         handled = hasattr(self, f"on_{node.name.replace('-', '_').replace(':', '_')}")
         may = node.name in _HIDEABLE or not (handled or node.name in _UNSPANNED - {"tr"})
         if (
@@ -197,7 +194,7 @@ class _Writer:
         shrunk = {"0", "0px", "0pt", "0em"} & {*words} and node.name not in BLOCKS
         return bool(jams or "hidden" in node.attributes or {"none", "hidden"} & {*words} or shrunk)
 
-    def _hidden(self, node: Node) -> str:
+    def _hidden(self, node):
         table = node.name in _TABLES and not self.code
         text = self._content(node) if table else self.children(node)
         images = [c for c in text if ord(c) >= ATOMS and self.atoms[ord(c) - ATOMS][0] == "!"]
@@ -205,7 +202,7 @@ class _Writer:
             return text
         return HARD if node.name == "tr" else ""
 
-    def _content(self, node: Node) -> str:
+    def _content(self, node):
         name = node.name
         given = (a for a in node.attributes if a in _LATEX)
         latex = formula(value(node, next(given, "")))
@@ -225,7 +222,7 @@ class _Writer:
             return ""
         return self.children(node)
 
-    def on_img(self, node: Node) -> str:
+    def on_img(self, node):
         if alt := alt_formula(node):
             return alt
         address = _address(node) or value(node, "href") or value(node, "xlink:href")
@@ -233,30 +230,30 @@ class _Writer:
 
     on_image = on_embed = on_v_imagedata = on_img
 
-    def _medium(self, node: Node, kind: str) -> str:
+    def _medium(self, node, kind):
         found = _address(node) or next(filter(None, map(_address, _all(node, "source"))), "")
         rest = "" if node.ended == "own" else self.children(node)
         return self.image(kind, found) + rest
 
-    def on_audio(self, node: Node) -> str:
+    def on_audio(self, node):
         return self._medium(node, "audio")
 
-    def on_video(self, node: Node) -> str:
+    def on_video(self, node):
         return self._medium(node, "video")
 
-    def on_source(self, _node: Node) -> str:
+    def on_source(self, _node):
         return ""
 
-    def on_object(self, node: Node) -> str:
+    def on_object(self, node):
         if "data" not in node.attributes:
             return self.children(node)
         rest = "" if node.ended == "own" else self.children(node)
         return self.image("", value(node, "data")) + rest
 
-    def on_canvas(self, node: Node) -> str:
+    def on_canvas(self, node):
         return self.image("", "") + ("" if node.ended == "own" else self.children(node))
 
-    def on_svg(self, node: Node) -> str:
+    def on_svg(self, node):
         if node.ended != "own":
             return self.children(node)
         number = 0xCBF29CE484222325
@@ -264,32 +261,32 @@ class _Writer:
             number = (number ^ byte) * 0x100000001B3 % (1 << 64)
         return self.image("", f"svg:{number:016x}")
 
-    def on_template(self, node: Node) -> str:
+    def on_template(self, node):
         return "" if node.ended == "own" else self.children(node)
 
-    def on_math(self, node: Node) -> str:
+    def on_math(self, node):
         return mathematics(node)
 
-    def on_script(self, node: Node) -> str:
+    def on_script(self, node):
         if "math/tex" in node.attributes.get("type", "").lower():
             return formula(parsed(node.text, decoded=False)) or self.children(node)
         return self.children(node)
 
-    def on_style(self, node: Node) -> str:
+    def on_style(self, node):
         return self.children(node)
 
-    def on_title(self, node: Node) -> str:
+    def on_title(self, node):
         if node.children:  # never closed
             return self.children(node)
         self.words.append(parsed(node.text))
         return parsed(node.text) + "\n" if node.text else ""
 
-    def on_xmp(self, node: Node) -> str:
+    def on_xmp(self, node):
         if node.children:
             return self.children(node)
         return parsed(node.text, decoded=False) + "\n" if node.text else ""
 
-    def on_textarea(self, node: Node) -> str:
+    def on_textarea(self, node):
         if node.ended == "own":  # `<textarea/>`, which has no content
             return ""
         if not node.closed:
@@ -297,7 +294,7 @@ class _Writer:
         text = parsed(node.text)
         return (text if text.strip() else "____") + "\n"
 
-    def on_input(self, node: Node) -> str:
+    def on_input(self, node):
         kind = node.attributes.get("type", "").lower()
         if kind == "image":
             return self.on_img(
@@ -305,17 +302,17 @@ class _Writer:
             )
         return "" if kind in _NO_FIELD else "____"
 
-    def on_select(self, node: Node) -> str:
+    def on_select(self, node):
         return "____" + self.children(node)
 
-    def on_rt(self, node: Node) -> str:
+    def on_rt(self, node):
         _, inside, trail = _split(self.children(node))
         return f"\ue002({inside}){trail}" if inside else trail
 
-    def on_rp(self, node: Node) -> str:
+    def on_rp(self, node):
         return "" if node.ended != "end" else self.children(node)
 
-    def on_ol(self, node: Node) -> str:
+    def on_ol(self, node):
         kind = node.attributes.get("type", "")
         style = re.findall(
             r"list-style(?:-type)?\s*:[^;]*?\b(none|decimal|(?:upp|low)er-(?:alpha|latin|roman))\b",
@@ -326,18 +323,18 @@ class _Writer:
         kind = kinds[style[-1]] if style else kind if kind in set("AaIi") and kind else "1"
         return self._list(node, kind, _number(node.attributes.get("start", ""), 1))
 
-    def on_ul(self, node: Node) -> str:
+    def on_ul(self, node):
         return self._list(node, "", 1)
 
     on_menu = on_dir = on_ul
 
-    def _list(self, node: Node, kind: str, start: int) -> str:
+    def _list(self, node, kind, start):
         self.counters.append((kind, start))
         text = self.children(node)
         self.counters.pop()
         return text
 
-    def _item(self, node: Node) -> str:
+    def _item(self, node):
         if node.name != "li" or not self.counters or not self.counters[-1][0] or self.code:
             return ""
         kind, number = self.counters[-1]
@@ -345,7 +342,7 @@ class _Writer:
         self.counters[-1] = kind, number + 1
         return f"{_marker(kind, number)}."
 
-    def on_tr(self, node: Node) -> str:
+    def on_tr(self, node):
         if self.code:
             return self.children(node)
         cells, before = [], ""
@@ -370,12 +367,12 @@ class _Writer:
             row += (" |" if row else "|") + (f"\ue003{cell}" if cell else "")
         return HARD + row + HARD
 
-    def on_pre(self, node: Node) -> str:
+    def on_pre(self, node):
         return self.on_code(node, pre=True)
 
     on_listing = on_pre
 
-    def on_code(self, node: Node, *, pre: bool = False) -> str:
+    def on_code(self, node, *, pre=False):
         if self.code:
             return self.children(node)
         self.code += 1
@@ -396,7 +393,7 @@ class _Writer:
         text = re.sub("[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text)
         return self.atom(f"\n{ticks}\n{text}\n{ticks}\n")
 
-    def _spans(self, node: Node) -> list[str]:
+    def _spans(self, node):
         name, found = node.name, []
         style = {} if name == "a" else _style(node)
         line = " ".join(style.get(p, "") for p in ("text-decoration", "text-decoration-line"))
@@ -429,7 +426,7 @@ class _Writer:
             found.append("_")
         return found if node.known and name not in _UNSPANNED else []
 
-    def _span(self, span: str, text: str, *, inline: bool) -> str:
+    def _span(self, span, text, *, inline):
         lead, inside, trail = _split(text)
         if span in ("^", "_"):
             if not inside:
@@ -458,7 +455,7 @@ _HIDEABLE = _TABLES | frozenset(
 )
 
 
-def _style(node: Node) -> dict[str, str]:
+def _style(node):
     return {
         p.strip().lower(): v.lower()
         for part in node.attributes.get("style", "").split(";")
@@ -467,7 +464,7 @@ def _style(node: Node) -> dict[str, str]:
     }
 
 
-def _address(node: Node) -> str:
+def _address(node):
     """Return the address that an element's attributes hold, the real one before a placeholder."""
     given = node.attributes
     late = next((v for k, v in given.items() if k in _LATE and re.search("[/.]", v)), "")
@@ -485,37 +482,37 @@ def _address(node: Node) -> str:
     return parsed(chosen)
 
 
-def _split(text: str) -> tuple[str, str, str]:
+def _split(text):
     """Return the white space before, the rest, and the white space behind."""
     inside = re.sub(rf"^{_SPACE}+|{_SPACE}+$", "", text)
     lead = text[: len(text) - len(re.sub(rf"^{_SPACE}+", "", text))]
     return lead, inside, text[len(lead) + len(inside) :]
 
 
-def _soft(cell: str) -> str:
+def _soft(cell):
     return re.sub(rf"{_SPACE}+", lambda m: HARD if HARD in m[0] else " ", cell)
 
 
-def _is_data(address: str) -> bool:
+def _is_data(address):
     return address.lower().startswith("data:")
 
 
-def _all(node: Node, name: str) -> list[Node]:
+def _all(node, name):
     found = [node] if node.name == name else []
     for child in node.children:
         found += _all(child, name)
     return found
 
 
-def _first_math(node: Node) -> Node | None:
+def _first_math(node):
     return next((math for math in _all(node, "math") if math.known), None)
 
 
-def _number(text: str, otherwise: int) -> int:
+def _number(text, otherwise):
     return int(text) if re.fullmatch(r"\s*-?[0-9]{1,9}\s*", text) else otherwise
 
 
-def _marker(kind: str, number: int) -> str:
+def _marker(kind, number):
     if kind in "Aa" and number > 0:
         letters = ""
         while number:

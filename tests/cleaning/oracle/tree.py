@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 
 from tests.cleaning.oracle.escapes import decode
-from tests.cleaning.oracle.markup import Token
 from tests.cleaning.oracle.names import BLOCKS, KNOWN, VOID
 
 _ATTRIBUTE = re.compile(
@@ -33,9 +32,9 @@ class Node:
     closed: bool = False  # it has a closing tag
 
 
-def attributes_of(text: str) -> dict[str, str]:
+def attributes_of(text):
     """Return the attributes with a value, the first of equal names."""
-    found: dict[str, str] = {}
+    found = {}
     for match in _ATTRIBUTE.finditer(text):
         quoted, name = match[2] or match[3], match[1].lower()
         if quoted and quoted[0] == "\\":
@@ -50,29 +49,29 @@ def attributes_of(text: str) -> dict[str, str]:
 class Builder:
     """The stack of open elements."""
 
-    def __init__(self, whole: str) -> None:
+    def __init__(self, whole):
         self.root = Node("")
         self.stack = [self.root]
         self.whole = whole
 
-    def nearest(self, names: set[str] | frozenset[str]) -> int:
+    def nearest(self, names):
         """Return the place of the nearest open element of these names, 0 for none."""
         for k in range(len(self.stack) - 1, 0, -1):
             if self.stack[k].name in names:
                 return k
         return 0
 
-    def code(self) -> int:
+    def code(self):
         """Return the place of the outermost open code of the current one, 0 for none."""
         return next(
             (k for k, n in enumerate(self.stack) if n.name in {"pre", "listing", "code"}), 0
         )
 
-    def in_code(self, k: int) -> bool:
+    def in_code(self, k):
         """Tell whether the element at a place stands within code."""
         return 0 < self.code() < k
 
-    def within(self, names: set[str], scope: set[str]) -> int:
+    def within(self, names, scope):
         """Return the nearest of these names, outside of code, above the nearest of the scope."""
         for k in range(len(self.stack) - 1, 0, -1):
             if self.in_code(k):
@@ -83,23 +82,23 @@ class Builder:
                 return 0
         return 0
 
-    def hard(self) -> int:
+    def hard(self):
         """Return the place of the nearest element that nothing outside closes."""
         return self.nearest(_HARD)
 
-    def barrier(self) -> int:
+    def barrier(self):
         """Return the place of the nearest element that inline tags do not close across."""
         tables = self.within({"table", "td", "th"}, set())
         return max(self.hard(), tables)
 
-    def pop_to(self, k: int, ended: str, stop: int) -> None:
+    def pop_to(self, k, ended, stop):
         """Close all elements down to a place."""
         while len(self.stack) > k:
             node = self.stack.pop()
             node.ended = ended if len(self.stack) == k else "other" if ended != "end" else "end"
             node.source = self.whole[node.start : stop]
 
-    def add(self, token: Token) -> None:
+    def add(self, token):
         """Take in a token."""
         top = self.stack[-1]
         if not token.name:
@@ -113,7 +112,7 @@ class Builder:
         else:
             self._open(token)
 
-    def _close(self, token: Token) -> None:
+    def _close(self, token):
         name = token.name
         k, limit = self.nearest({name}), self.barrier()
         if name == "table" or name in _HARD:
@@ -127,7 +126,7 @@ class Builder:
         if k and k >= limit:
             self.pop_to(k, "own", token.end)
 
-    def _open(self, token: Token) -> None:
+    def _open(self, token):
         name = token.name
         self._close_before(name, token.start)
         node = Node(name, attributes_of(token.text), start=token.start)
@@ -149,7 +148,7 @@ class Builder:
         if token.itself:
             self.pop_to(len(self.stack) - 1, "own", token.end)
 
-    def _close_before(self, name: str, stop: int) -> None:
+    def _close_before(self, name, stop):
         k = 0
         if name == "li":
             k = self.within({"li"}, {"ol", "ul", "menu", "dir", "td", "th"})
@@ -167,7 +166,7 @@ class Builder:
             self.stack.append(row)
 
 
-def tree(tokens: list[Token], whole: str) -> Node:
+def tree(tokens, whole):
     """Return the tree of a text."""
     builder = Builder(whole)
     for token in tokens:
@@ -176,12 +175,12 @@ def tree(tokens: list[Token], whole: str) -> Node:
     return builder.root
 
 
-def value(node: Node, name: str) -> str:
+def value(node, name):
     """Return the value of an attribute, decoded."""
     return parsed(node.attributes.get(name, ""))
 
 
-def parsed(text: str, *, decoded: bool = True, twice: bool = False) -> str:
+def parsed(text, *, decoded=True, twice=False):
     """Return text as a parser gives it; twice: what was escaped once more as well."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
