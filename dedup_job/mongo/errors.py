@@ -45,7 +45,6 @@ _CODES = frozenset(
         6,  # HostUnreachable
         7,  # HostNotFound
         24,  # LockTimeout
-        43,  # CursorNotFound
         46,  # LockBusy
         50,  # MaxTimeMSExpired
         64,  # WriteConcernTimeout
