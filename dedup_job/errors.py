@@ -22,13 +22,17 @@ from dedup_job.messages import Message, counted, joined
 class DedupError(Exception):
     """Base of all errors that the user sees as a sentence, without a traceback."""
 
-    code = 1
-    """Exit code of the process."""
+    exit_code = 1
 
     def __init__(self, said: str = "", /, **values: object) -> None:
         """Take a sentence for the catalogue with the values of its fields, or a finished one."""
         is_whole = isinstance(said, Message) and not values
         super().__init__(said if is_whole else Message(said, **values))
+
+    @property
+    def code(self) -> int:
+        """Exit code of the process."""
+        return self.exit_code
 
     @property
     def message(self) -> Message:
@@ -44,7 +48,7 @@ class DedupError(Exception):
 class UsageError(DedupError):
     """What was asked for cannot be done as asked."""
 
-    code = 2
+    exit_code = 2
 
 
 class ConfigurationError(UsageError):
@@ -60,13 +64,13 @@ class ConfigurationError(UsageError):
 class DatabaseUnreachable(DedupError):
     """The server does not answer; the same command may work later."""
 
-    code = 5
+    exit_code = 5
 
 
 class StateMismatch(DedupError):
     """The target holds the result of other settings, another source or another tool."""
 
-    code = 6
+    exit_code = 6
 
 
 class LeaseLost(StateMismatch):
@@ -101,7 +105,7 @@ class RunAborted(StateMismatch):
 class LeaseHeld(DedupError):
     """Another run holds the lease of this target."""
 
-    code = 11
+    exit_code = 11
 
 
 class Interrupted(DedupError):
@@ -109,4 +113,4 @@ class Interrupted(DedupError):
 
     def __init__(self, message: str, signum: int) -> None:
         super().__init__(message)
-        self.code = 128 + signum  # as shells report it
+        self.exit_code = 128 + signum  # as shells report it
