@@ -56,8 +56,8 @@ def check_source_collection(client: Client, source: Namespace, what: str = _SOUR
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
-        names = [name for name in sorted(listed) if not name.endswith(SUFFIXES)]
-        raise UsageError(_unknown_source(client, source, names, what))
+        message = Message("the {what} {source} does not exist.", what=what, source=source)
+        raise UsageError(joined([message, _nearest_names(client, source, listed)]))
     if kind != "collection":
         raise UsageError(
             "the {what} {source} is a {kind}, which has no _id index to be read in order. Name "
@@ -186,24 +186,19 @@ def _collections(client: Client, database: str) -> dict[str, str]:
     return {row["name"]: row["type"] for row in listed}
 
 
-def _unknown_source(
-    client: Client, source: Namespace, collections: list[str], what: str
-) -> Message:
-    message = Message("the {what} {source} does not exist.", what=what, source=source)
-    if collections:
-        near = nearest(source.collection, collections)
-        told = Message("Nearest in {database}: {near}.", database=source.database, near=near)
-        return joined([message, told])
+def _nearest_names(client: Client, source: Namespace, listed: Iterable[str]) -> Message:
+    if names := [name for name in listed if not name.endswith(SUFFIXES)]:
+        near = nearest(source.collection, names)
+        return Message("Nearest in {database}: {near}.", database=source.database, near=near)
     databases: list[str] = []
     with suppress(PyMongoError):  # the list is a kindness; the right to see it may be missing
         databases = [d for d in client.list_database_names() if d not in OF_THE_SERVER]
-    others = Message(
+    return Message(
         "The database {database} has no collections; databases here: {near}. In a name with dots, "
         "the part before the first dot is the database, even with --db.",
         database=source.database,
         near=nearest(source.database, databases) or Message("none"),
     )
-    return joined([message, others])
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

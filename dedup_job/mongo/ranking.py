@@ -30,7 +30,6 @@ _MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) fo
 _NAN, _BELOW_ZERO, _ZERO, _ABOVE_ZERO = (bytes((k,)) for k in range(4))
 _EXPONENT, _LENGTH = struct.Struct(">H"), struct.Struct(">I")
 _BIAS = 1 << 15  # of exponents, far beyond those of BSON; an infinite number has one as large
-_SIGN = 1 << 63
 _REVERSED = bytes(range(255, -1, -1))
 _END, _ESCAPED = b"\0", b"\0\xff"
 _VALUES: CodecOptions[RawBSONDocument] = CodecOptions(
@@ -156,7 +155,7 @@ def _value(value: Any) -> bytes:
         case ObjectId():
             return _OBJECT_ID + value.binary
         case DatetimeMS():
-            return _DATE + struct.pack(">Q", int(value) + _SIGN)
+            return _DATE + struct.pack(">Q", int(value) + (1 << 63))
         case Timestamp():
             return _TIMESTAMP + struct.pack(">II", value.time, value.inc)
     return _MISSING
