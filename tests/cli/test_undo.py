@@ -126,7 +126,7 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     with killed_at("delete target", pages + 1):
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()
-    assert one(made, STATE)["undo"] == 2
+    assert one(made, STATE, _id="state")["undo"] == 2
     assert "Undo run 2 of" in str(refused(made, "undo", "2"))
     assert Check.HALF in good(made, tmp_path)
     if then == "undo":
