@@ -140,7 +140,7 @@ def result(database):
     numbers = {n: i for i, n in enumerate([r["_id"] for r in runs if r["_id"] > 0], 1)}
     for row in (row for row in runs if row["_id"] < 0):
         kept = [d for d in row.get("kept", ()) if "again" in row or d["dedup"]["run"] < row["of"]]
-        pieces = rows.setdefault(f"pieces {numbers[row['of']]}", [])
+        pieces = rows.setdefault(f"pieces {numbers.get(row['of'])}", [])
         pieces += [*kept, *row.get("rows", ())]
     rows["runs"] = [{**row, "_id": numbers[row["_id"]]} for row in runs if row["_id"] > 0]
     rows["state"] = [row for row in journal if row["_id"] == "state"]
