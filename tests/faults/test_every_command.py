@@ -222,9 +222,12 @@ class Operation:
     def _not(self, wanted):
         """Return what is there and should not be, and what should be instead."""
         found = result(self._database)
-        both = {name: ({*found.get(name, ())}, {*wanted.get(name, ())}) for name in found | wanted}
-        wrong = {name: (is_ - due, due - is_) for name, (is_, due) in both.items() if is_ != due}
-        return [(name, *([*map(bson.decode, rows)] for rows in two)) for name, two in wrong.items()]
+        wrong = [name for name in found | wanted if found.get(name) != wanted.get(name)]
+        pairs = [(found.get(name, ()), wanted.get(name, ())) for name in wrong]
+        rows = [({*there} - {*due}, {*due} - {*there}) for there, due in pairs]
+        return [
+            (n, *([*map(bson.decode, r)] for r in two)) for n, two in zip(wrong, rows, strict=True)
+        ]
 
     def _wrong_now(self):
         now = stored(self._database)
