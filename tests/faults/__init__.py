@@ -1,1 +1,1 @@
-"""Faults that a run must live through, on real servers; see `__main__`."""
+"""Faults that a run must live through, on real servers."""

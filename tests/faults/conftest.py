@@ -4,15 +4,11 @@ In the suite a fault that is marked `short` is met once or a few times; `-m faul
 all, as often as the tests say, or --scale times as often.
 """
 
-from collections.abc import Callable
-
 import pytest
 from pymongo import MongoClient
 
 from tests.faults.servers import replica_set
 from tests.faults.subject import Subject
-
-Times = Callable[..., int]
 
 
 @pytest.fixture(scope="session")

@@ -4,24 +4,25 @@ import itertools
 import os
 import signal
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from shutil import disk_usage
 
 from dedup_job.native import snapshot
 
 
-class Point(Enum):
-    """The call after which a run dies: while a snapshot is saved, before former ones go; mapped."""
+class Point(StrEnum):
+    """The call of `native.snapshot` after which a run dies."""
 
-    SNAPSHOT = snapshot.Writer, "add"
-    SAVED = snapshot.Writer, "end"
-    MAPPED = snapshot, "mapped"  # a part that outgrew its memory
+    SNAPSHOT = "Writer.add"
+    SAVED = "Writer.end"  # before former ones go
+    MAPPED = "mapped"  # a part that outgrew its memory
 
 
 def die_at(point, time):
     """Kill this process the n-th time that it comes to a point."""
-    (owner, name), passed = point.value, itertools.count(1)
+    owner = snapshot if point is Point.MAPPED else snapshot.Writer
+    name, passed = point.rpartition(".")[2], itertools.count(1)
     original = getattr(owner, name)
 
     def replaced(*arguments, **named):

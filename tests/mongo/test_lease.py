@@ -14,6 +14,7 @@ from dedup_job.mongo.connection import ConnectionSettings, connect
 from dedup_job.mongo.errors import RetryPolicy
 from dedup_job.mongo.state import State
 from tests.faults.points import fail, failing
+from tests.proving import good
 from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,
@@ -23,6 +24,7 @@ from tests.running import (
     scanned,
     uri_of,
 )
+from tests.wire import killed_at
 
 BATCH = {"run__batch_documents": 20}
 
@@ -145,3 +147,9 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     """There was no state when it asked, and there are documents a moment later."""
     interpose(monkeypatch, State, "read", lambda: run_here(source), after=True)
     assert run_here(source).checkpoint.counts.scanned == 0
+
+
+def test_a_run_cut_off_between_its_checkpoint_and_its_row_is_no_error(source, tmp_path):
+    with killed_at("update target.runs"):
+        run_here(source)
+    assert good(source, tmp_path).keys() == {"not decided yet"}

@@ -145,9 +145,7 @@ def test_a_query_takes_out_nothing_that_another_one_decided(any_database, tmp_pa
     any_database.source.insert_many(documents)
     for part in "ab":
         run_here(any_database, source__query=f'{{"part": "{part}"}}')
-    any_database.source.update_many(
-        {"_id": {"$in": [2, 3]}}, [{"$set": {"text": {"$concat": ["$text", OTHER]}}}]
-    )
+    any_database.source.update_many({"_id": {"$in": [2, 3]}}, LONGER)
     any_database.source.delete_many({"_id": {"$in": [4, 5]}})
     mends = {"source__on_change": "refresh", "source__on_delete": "remove"}
     run_here(any_database, source__query='{"part": "a"}', **mends)
@@ -164,9 +162,7 @@ def test_a_run_decides_nothing_twice_that_it_counts(any_database, tmp_path):
     any_database.source.insert_many(questions(100))
     run_until(any_database, 2, run__batch_documents=20)
     assert held(any_database) == {*range(40)}
-    any_database.source.update_many(
-        {"_id": {"$lt": 5}}, [{"$set": {"text": {"$concat": ["$text", OTHER]}}}]
-    )
+    any_database.source.update_many({"_id": {"$lt": 5}}, LONGER)
     report = run_here(any_database, source__on_change="refresh")
     assert (report.number, report.counts.scanned, report.refreshed["changed"]) == (2, 65, 5)
     good(any_database, tmp_path, "--all")
