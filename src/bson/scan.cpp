@@ -1,7 +1,6 @@
 #include "bson/scan.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "core/utf8.hpp"
@@ -31,13 +30,7 @@ constexpr std::int64_t width_of(std::uint8_t type) {
 
 }  // namespace
 
-template <class T>
-T Scanner::read(std::int64_t at) const {
-    static_assert(std::endian::native == std::endian::little);
-    T value;
-    std::memcpy(&value, &data_[static_cast<std::size_t>(at)], sizeof value);
-    return value;
-}
+std::int32_t Scanner::read_size(std::int64_t at) const { return read_word<std::int32_t>(&data_[static_cast<std::size_t>(at)]); }
 
 std::string_view Scanner::name(std::int64_t start, std::int64_t end) const {
     return {reinterpret_cast<const char*>(data_.data()) + start, static_cast<std::size_t>(end - start)};
@@ -53,7 +46,7 @@ std::int64_t Scanner::after_name(std::int64_t at, std::int64_t stop) const {
 // Where a document or an array ends.
 std::int64_t Scanner::end_of_nested(std::int64_t at, std::int64_t stop) const {
     if (stop - at < 5) return NOT_PLAIN;
-    const std::int64_t size = read<std::int32_t>(at);
+    const std::int64_t size = read_size(at);
     if (size < 5 || size > stop - at || data_[static_cast<std::size_t>(at + size - 1)] != 0) return NOT_PLAIN;
     return at + size;
 }
@@ -65,7 +58,7 @@ std::int64_t Scanner::end_of(std::uint8_t type, std::int64_t at, std::int64_t st
         return at + width;
     }
     if (stop - at < 5) return NOT_PLAIN;
-    const std::int64_t size = read<std::int32_t>(at);
+    const std::int64_t size = read_size(at);
     if (type == STRING && 0 < size && size <= stop - at - 4) {
         const std::int64_t end = at + 4 + size;
         const bool valid = data_[static_cast<std::size_t>(end - 1)] == 0 &&
@@ -81,7 +74,7 @@ std::optional<std::vector<Fields>> Scanner::find(Bytes array) {
     data_ = array;
     std::vector<Fields> rows;
     const std::int64_t last = static_cast<std::int64_t>(array.size()) - 1;
-    if (last < 4 || read<std::int32_t>(0) != std::ssize(array) || array.back() != 0) return std::nullopt;
+    if (last < 4 || read_size(0) != std::ssize(array) || array.back() != 0) return std::nullopt;
     for (std::int64_t at = 4; at < last;) {
         if (array[static_cast<std::size_t>(at)] != DOCUMENT) return std::nullopt;
         const std::int64_t start = after_name(at + 1, last);

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace dedup::bson {
+#include "core/strings.hpp"
 
-using Bytes = std::span<const std::uint8_t>;
+namespace dedup::bson {
 
 // From `start` to `end` the document, from `key` to `key_end` its `_id` field, from `text` to `text_end` the
 // text's value, of so many characters. key_end is 0 where the document is not plain, text_end where it is not, or has
@@ -39,8 +39,7 @@ private:
     std::int64_t end_of_nested(std::int64_t at, std::int64_t stop) const;
     std::int64_t after_name(std::int64_t at, std::int64_t stop) const;
     std::string_view name(std::int64_t start, std::int64_t end) const;
-    template <class T>
-    T read(std::int64_t at) const;
+    std::int32_t read_size(std::int64_t at) const;
 
     static constexpr std::size_t DEEPEST = 32;
 

@@ -36,6 +36,16 @@ inline ValuePlace read_value(Points text, Place at) {
     return stop > at ? ValuePlace{at, stop, stop} : ValuePlace{};
 }
 
+// Whether a value is an address with a file's name or a query.
+inline bool is_path(Points value) {
+    Place slash = NONE;
+    for (Place at = 0; at < std::ssize(value); at++) {
+        if (value[at] == '(' || characters().is(value[at], ENDS)) return false;
+        if (value[at] == '/') slash = at;
+    }
+    return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
+}
+
 // What a style attribute says: spans as bits, the same of its border, and the markers of a list.
 struct Style {
     std::uint32_t spans = 0, border = 0;
@@ -56,29 +66,6 @@ public:
         if (has(name) || (name == Attribute::late && find(value, 0, '/', '.') == std::ssize(value))) return;
         found_ |= 1u << number;
         values_[number] = value;
-    }
-
-    // Notes all of a tag that is an image, or whose attributes are untidy; what is no attribute is passed over.
-    void search(Points tag) {
-        clear();
-        for (Place at = 0; at < std::ssize(tag);) {
-            if (!characters().is(tag[at], STARTS)) {
-                at++;
-                continue;
-            }
-            const Place begin = at;
-            at = characters().skip(tag, at + 1, GOES_ON);
-            const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
-            const ValuePlace place = read_value(tag, at);
-            if (place.after != NONE) {
-                const Points value = tag.subspan(place.first, place.stop - place.first);
-                if (number != NONE) note(number, value);
-                else if (is_path(value)) note(static_cast<int>(Attribute::other), value);
-                at = place.after;
-            } else if (number == static_cast<int>(Attribute::hidden)) {
-                note(number, Points());
-            }
-        }
     }
 
     bool has(Attribute name) const { return found_ >> static_cast<int>(name) & 1; }
@@ -127,16 +114,6 @@ public:
     }
 
 private:
-    // Whether a value is an address with a file's name or a query.
-    bool is_path(Points value) const {
-        Place slash = NONE;
-        for (Place at = 0; at < std::ssize(value); at++) {
-            if (value[at] == '(' || characters().is(value[at], ENDS)) return false;
-            if (value[at] == '/') slash = at;
-        }
-        return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
-    }
-
     // What the words of a property's value mean, as bits, and what the last one means.
     struct Meaning {
         std::uint32_t flags = 0;

@@ -25,10 +25,10 @@ public:
             const nb::gil_scoped_acquire locked;
             return points_of(nb::cast<nb::str>(drop_rules(str_of(text), leading)));
         };
-        TextReader texts(strings);
-        auto changed = std::make_unique<bool[]>(texts.size());
-        std::vector<std::int64_t> cut(texts.size());
-        TextWriter made;
+        TextReader texts(strings_of(strings));
+        std::vector<std::uint8_t> changed(texts.size());
+        std::vector<std::int64_t> cut(texts.size()), lengths;
+        StringBuffer made;
         {
             Unlocked unlocked;
             TextCleaner cleaner(vocabulary_, options_, drop);
@@ -36,13 +36,14 @@ public:
                 const Points text = texts[i];
                 const auto clean = cleaner.clean(text);
                 cut[i] = clean.cut;
-                if (clean.text.data() == text.data()) continue;
-                made.append(clean.text);
-                changed[i] = !std::ranges::equal(made.last(), texts.utf8(i));
-                if (!changed[i]) made.drop_last();
+                if (clean.text.data() == text.data() || std::ranges::equal(clean.text, text)) continue;
+                changed[i] = true;
+                encode_utf8(clean.text, made.extend(utf8_length(clean.text)));
+                lengths.push_back(std::ssize(clean.text));
             }
         }
-        return {give(std::move(changed), texts.size()), give(std::move(cut)), std::move(made).give()};
+        return {give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)),
+                std::tuple_cat(give(std::move(made)), std::tuple(give(std::move(lengths))))};
     }
 
 private:
@@ -60,9 +61,7 @@ void bind_cleaning(nb::module_& m) {
              "Return which of n texts cleaning changes, bool (n,), how many characters are cut off each, int64 (n,), and\n"
              "the clean ones of those that are changed. drop_rules: called with a text and whether it is one without markup,\n"
              "of which only the style rules that it begins with go.");
-    nb::list names;
-    for (const std::string_view name : element_names()) names.append(nb::str(name.data(), name.size()));
-    m.attr("ELEMENTS") = nb::tuple(names);
+    m.attr("ELEMENTS") = names_of(element_names());
     m.attr("LONGEST_NOTE") = LONGEST_NOTE;
 }
 

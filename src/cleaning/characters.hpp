@@ -7,7 +7,6 @@
 #include <cassert>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string_view>
 
@@ -50,14 +49,6 @@ public:
     Lanes between(char first, char last) const { return between(bytes_, first, last); }
     Lanes beyond_ascii() const { return bytes_; }  // the upper bit tells
     Lanes letters() const { return between(bytes_ | SMALL, 'a', 'z'); }
-
-    // The first eight, capitals as small letters, the first one in the lowest byte.
-    std::uint64_t first_eight() const {
-        const Lanes small = bytes_ | (between('A', 'Z') & SMALL);
-        std::uint64_t word;
-        std::memcpy(&word, &small, sizeof word);
-        return word;
-    }
 
 private:
     using Four = std::int32_t __attribute__((vector_size(16)));
@@ -181,24 +172,6 @@ constexpr std::size_t SPARE = 256;  // room for what is written without a charac
 
 inline std::size_t room_for(std::size_t length) { return GROWTH * length + SPARE + BEHIND; }
 
-// Room that is not filled with zeros: what is not written costs nothing.
-class Buffer {
-public:
-    // Room of a size; what it held may be lost.
-    std::span<std::uint32_t> room(std::size_t size) {
-        if (size > size_) {
-            size_ = size + size / 4;  // a little more, for the next ones
-            points_.reset();
-            points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
-        }
-        return {points_.get(), size};
-    }
-
-private:
-    std::unique_ptr<std::uint32_t[]> points_;
-    std::size_t size_ = 0;
-};
-
 class Writer {
 public:
     Writer() = default;
@@ -245,16 +218,9 @@ public:
     [[gnu::noinline]] Characters() {
         for (std::uint32_t point = 0; point < BEHIND_WORDS; point++)
             classes_[point] = point == '_' || is_alphanumeric(point) ? WORD | GOES_ON : 0;
-        for (std::uint32_t point = 0, first = LATIN; point < PLANE; point++) {
+        for (std::uint32_t point = 0; point < PLANE; point++) {
             classes_[point] |= other_classes_of(point);
             kinds_[point] = kind_of(point);
-            if (point < LATIN) continue;
-            if (kinds_[point] != Kind::plain) {
-                first = point + 1;
-            } else if (point - first > eastern_last_ - eastern_first_) {
-                eastern_first_ = first;
-                eastern_last_ = point;
-            }
         }
     }
 
@@ -339,8 +305,9 @@ private:
         }
     }
 
-    static constexpr unsigned ALL = 0xFFFF;        // characters of a block, as bits
-    static constexpr std::uint32_t LATIN = 0x100;  // the end of it
+    static constexpr unsigned ALL = 0xFFFF;  // characters of a block, as bits
+    // Behind the ideographic space: the most characters in a row of no special kind.
+    static constexpr std::uint32_t FIRST_EASTERN = 0x3001, LAST_EASTERN = BYTE_ORDER_MARK - 1;
 
     // Which of sixteen characters are surely of no special kind, as bits; `is_plain` tells of the others. Never `_`,
     // which counts as no word. The special ones of ASCII are those of `kind_of`.
@@ -348,12 +315,11 @@ private:
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |
                              block.equal('@') | block.between('_', '`') | block.between('{', '}');
-        return (~bits_of(others) & ALL) | bits_of(Block::between(points, eastern_first_, eastern_last_));
+        return (~bits_of(others) & ALL) | bits_of(Block::between(points, FIRST_EASTERN, LAST_EASTERN));
     }
 
     std::array<std::uint16_t, BEHIND_WORDS> classes_{};
     std::array<Kind, PLANE> kinds_{};
-    std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };
 // Made when it is first needed, which takes a millisecond.
 [[gnu::const]] inline const Characters& characters() {

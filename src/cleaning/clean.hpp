@@ -111,7 +111,7 @@ private:
         const Place inside = found.hidden ? found.shown : page_.stop;
         const Action action = number == NONE ? Action::none : page_.action_of(number);
         if (found.is_untidy || (Action::picture <= action && action <= Action::field))
-            page_.attributes.search(page_.text().subspan(page_.start + 1, inside - page_.start - 1));
+            page_.scanner.search(page_.start + 1, inside);
         const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
         if (found.hidden && found.roles & DROPS) return read_script(found, content);
         if (number == NONE) {
@@ -176,7 +176,7 @@ public:
     TextCleaner(const Vocabulary& vocabulary, const Options& options, DropRules drop_rules)
         : options_(options), drop_rules_(std::move(drop_rules)), reader_(vocabulary) {}
 
-    // A clean text, valid until the next one: the one given where nothing changes; and how many characters were cut off.
+    // A clean text, valid until the next one, and how many characters were cut off.
     struct Cleaned {
         Points text;
         std::int64_t cut = 0;
@@ -193,8 +193,8 @@ public:
 private:
     Points without_markup(Points text) {
         const std::size_t size = room_for(text.size());
-        reader_.write_to(marked_.room(size));
-        Writer out(out_.room(size));
+        reader_.write_to(marked_.get(size));
+        Writer out(out_.get(size));
         if (options_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned looks = RULES_AT_START | FENCES;
         Points bare = text;
@@ -214,15 +214,14 @@ private:
             out.cut(0);
             fold_fenced(bare, out);
         }
-        const Points made = out.from(0);
-        return std::equal(made.begin(), made.end(), text.begin(), text.end()) ? text : made;
+        return out.from(0);
     }
 
     // Lays a text with marks out, without the style rules that it may hold.
     Points laid_out(Points text, Writer& out) {
         if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(RULES) == Need::none) return out.from(0);
         const Points left = without_rules(text);
-        out = Writer(out_.room(room_for(left.size())));
+        out = Writer(out_.get(room_for(left.size())));
         Layout(left, false, out).lay_out(0);
         return out.from(0);
     }
@@ -279,7 +278,7 @@ private:
     }
     Points folded_again(std::vector<std::uint32_t>&& text) {
         const Points left = hold(std::move(text));
-        Writer out(out_.room(room_for(left.size())));
+        Writer out(out_.get(room_for(left.size())));
         fold_fenced(left, out);
         return out.from(0);
     }
@@ -287,7 +286,7 @@ private:
     const Options& options_;
     const DropRules drop_rules_;
     MarkupReader reader_;
-    Buffer marked_, out_;
+    Room marked_, out_;
     std::vector<std::uint32_t> held_;
 };
 

@@ -39,29 +39,24 @@ inline void open_list(Page& page, OpenElement& entry) {
     entry.extra = static_cast<Place>(markers);
 }
 
-inline void write_roman(Writer& out, int value, bool is_small) {
-    constexpr std::pair<int, std::string_view> SMALL[] = {
+inline void write_marker(Writer& out, int value, Markers kind) {
+    constexpr std::pair<int, std::string_view> ROMAN[] = {
         {1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"},
         {5, "v"}, {4, "iv"}, {1, "i"}};
-    for (const auto& [worth, letters] : SMALL) {
-        for (; value >= worth; value -= worth) {
-            for (const char letter : letters) out.append(static_cast<std::uint32_t>(is_small ? letter : letter - 'a' + 'A'));
-        }
-    }
-}
-
-inline void write_marker(Writer& out, int value, Markers kind) {
     constexpr int LETTERS = 26, LAST_ROMAN = 3999;
     std::string marker;
     if ((kind == Markers::upper || kind == Markers::lower) && value > 0) {  // A to Z, AA to ZZ and so on
         for (; value > 0; value = (value - 1) / LETTERS)
-            marker.insert(marker.begin(), static_cast<char>((kind == Markers::upper ? 'A' : 'a') + (value - 1) % LETTERS));
+            marker.insert(marker.begin(), static_cast<char>('a' + (value - 1) % LETTERS));
     } else if ((kind == Markers::upper_roman || kind == Markers::lower_roman) && 0 < value && value <= LAST_ROMAN) {
-        write_roman(out, value, kind == Markers::lower_roman);
+        for (const auto& [worth, letters] : ROMAN) {
+            for (; value >= worth; value -= worth) marker += letters;
+        }
     } else {
         marker = std::to_string(value);
     }
-    out.append(marker);
+    const bool is_large = kind == Markers::upper || kind == Markers::upper_roman;
+    for (const char letter : marker) out.append(static_cast<std::uint32_t>(is_large && letter >= 'a' ? letter - 'a' + 'A' : letter));
 }
 
 // Writes the marker of a list's item between two marks, if it has one.

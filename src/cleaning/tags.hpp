@@ -80,6 +80,15 @@ public:
         return found;
     }
 
+    // Notes all attributes of a tag that is an image, or whose attributes are untidy; what is none is passed over.
+    void search(Place at, Place stop) {
+        attributes_.clear();
+        while (at < stop) {
+            if (characters().is(text_[at], STARTS)) read_attribute(text_.first(stop), at, true);
+            else at++;
+        }
+    }
+
 private:
     static constexpr std::string_view CDATA = "<![CDATA[";
 
@@ -91,34 +100,13 @@ private:
     Place size() const { return std::ssize(text_); }
     Points name(Place begin, Place stop) const { return text_.subspan(begin, stop - begin); }
 
-    // Behind the characters of these classes from a place on. known: bits, which of the next sixteen are of them.
-    Place behind(Place at, unsigned known, unsigned classes) const {
-        return characters().skip(text_, std::min(at + std::countr_one(known), size()), classes);
-    }
-
-    static unsigned letters_and_digits(const Block& block) {
-        return bits_of(block.letters() | block.between('0', '9'));
-    }
-    static unsigned name_characters(const Block& block) {
-        const Lanes marks = block.between('-', '.') | block.equal('@') | block.equal('_');
-        return bits_of(block.letters() | block.between('0', ':') | marks);
-    }
-
-    // Tag name state: letters and digits, with single marks between. block: of what begins there.
-    Place name_end(Place at, const Block& block) const {
+    // Tag name state: letters and digits, with single marks between.
+    Place name_end(Place at) const {
         if (at >= size() || !characters().is(text_[at], LETTER)) return NONE;
-        for (at = behind(at, letters_and_digits(block), ALNUM);; at = characters().skip(text_, at + 1, ALNUM)) {
+        for (at = characters().skip(text_, at, ALNUM);; at = characters().skip(text_, at + 1, ALNUM)) {
             if (at + 1 >= size() || !characters().is(text_[at], MARK)) return at;
             if (!characters().is(text_[at + 1], ALNUM)) return at;
         }
-    }
-
-    // What the name means that a block begins with.
-    int meaning(Naming of, Place begin, Place stop, const Block& block) const {
-        constexpr Place MOST = Vocabulary::KEY_LETTERS;
-        if (stop - begin > MOST) return vocabulary_.meaning(of, name(begin, stop));
-        const std::uint64_t letters = block.first_eight() & ~std::uint64_t{0} >> 8 * (MOST - (stop - begin));
-        return vocabulary_.meaning(of, name(begin, stop), letters);
     }
 
     bool ends_name(Place at) const {
@@ -133,19 +121,26 @@ private:
             while (at < size() && (text_[at] == '/' || characters().is(text_[at], SPACE))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
             if (at == size() || !characters().is(text_[at], STARTS)) return NONE;
-            const Place begin = at;
-            const Block block(text_.data() + begin);
-            at = behind(begin, name_characters(block) | 1, GOES_ON);  // attribute name state
-            const ValuePlace value = read_value(text_, at);
-            const int number = meaning(Naming::attribute, begin, at, block);
-            if (value.after == NONE) {
-                if (number == static_cast<int>(Attribute::hidden)) attributes_.note(number, Points());
-                continue;
-            }
-            has_values = true;
-            if (number != NONE) attributes_.note(number, name(value.first, value.stop));
-            at = value.after;
+            has_values |= read_attribute(text_, at, false);
         }
+    }
+
+    // Notes the attribute whose name begins at `at`, which goes behind it; tells whether it has a value. searches: for
+    // addresses under any other name, too.
+    bool read_attribute(Points text, Place& at, bool searches) {
+        const Place begin = at;
+        at = characters().skip(text, begin + 1, GOES_ON);  // attribute name state
+        const ValuePlace place = read_value(text, at);
+        const int number = vocabulary_.meaning(Naming::attribute, name(begin, at));
+        if (place.after == NONE) {
+            if (number == static_cast<int>(Attribute::hidden)) attributes_.note(number, Points());
+            return false;
+        }
+        const Points value = name(place.first, place.stop);
+        if (number != NONE) attributes_.note(number, value);
+        else if (searches && is_path(value)) attributes_.note(static_cast<int>(Attribute::other), value);
+        at = place.after;
+        return true;
     }
 
     // Where a tag ends with untidy attributes, style="font-family:"Arial"" or align=center". Behind a name that is
@@ -171,11 +166,10 @@ private:
     ClosingTag closing_tag(Place at) const {
         const Place begin = at + 2;
         if (begin >= size() || text_[at + 1] != '/' || !characters().is(text_[begin], LETTER)) return {};
-        const Block block(text_.data() + begin);
-        const Place stop = behind(begin, letters_and_digits(block), ALNUM | MARK);
+        const Place stop = characters().skip(text_, begin, ALNUM | MARK);
         const Place end = ends_name(stop) ? angle_end(stop) : NONE;
         if (end == NONE) return {};
-        return {end, meaning(Naming::element, begin, stop, block)};
+        return {end, vocabulary_.meaning(Naming::element, name(begin, stop))};
     }
 
     // Comment state: behind `-->` or `--!>`.
@@ -260,10 +254,9 @@ private:
         Markup found;
         found.closes = text_[start + 1] == '/';
         const Place begin = start + (found.closes ? 2 : 1);
-        const Block block(text_.data() + begin);
-        const Place stop = name_end(begin, block);
+        const Place stop = name_end(begin);
         if (stop == NONE || !ends_name(stop)) return {};
-        found.number = meaning(Naming::element, begin, stop, block);
+        found.number = vocabulary_.meaning(Naming::element, name(begin, stop));
         found.roles = found.number == NONE ? roles_of_other(begin, stop) : vocabulary_.element(found.number).roles;
         if (!found.roles && found.number == NONE) return {};
         Place end = attributes_end(stop, found.has_values);

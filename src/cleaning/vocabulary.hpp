@@ -327,7 +327,6 @@ class Vocabulary {
 public:
     // References by name: the one or two characters of each.
     using References = std::map<std::string, std::vector<std::uint32_t>>;
-    static constexpr Place KEY_LETTERS = 8;
 
     explicit Vocabulary(const References& references) {
         const auto add = [&](Naming of, std::string_view words, int value) {
@@ -359,9 +358,6 @@ public:
     // What a name means, in capitals or not; NONE if it means nothing.
     int meaning(Naming of, Points name) const { return names_.find(key_of<true>(of, name)).value; }
 
-    // ... of a name of no more than KEY_LETTERS, given as small ones in the bytes of a word.
-    int meaning(Naming of, Points name, std::uint64_t letters) const { return names_.find(mixed(letters, of, name.size())).value; }
-
     // The one or two characters of a reference, 0 for none.
     std::pair<std::uint32_t, std::uint32_t> reference(Points name) const {
         const auto [first, second] = names_.find(key_of<false>(Naming::reference, name));
@@ -376,18 +372,14 @@ private:
     // A key of a name of ASCII letters, 0 of others, which have no meaning.
     template <bool IGNORES_CASE>
     static std::uint64_t key_of(Naming of, const auto& name) {
-        std::uint64_t key = 0, word = 0;
+        std::uint64_t key = (static_cast<std::uint64_t>(of) + 1) * GOLDEN;
         std::uint32_t all = 0;
-        for (std::size_t k = 0; k < name.size(); k++) {
-            const auto letter = static_cast<std::uint32_t>(name[k]);
+        for (const auto one : name) {
+            const auto letter = static_cast<std::uint32_t>(one);
             all |= letter;
-            word |= std::uint64_t{IGNORES_CASE ? lower(letter) : letter} << 8 * (k % KEY_LETTERS);
-            if (k % KEY_LETTERS + 1 == KEY_LETTERS && k + 1 < name.size()) key = (key + std::exchange(word, 0)) * GOLDEN;
+            key = (key ^ (IGNORES_CASE ? lower(letter) : letter)) * GOLDEN;
         }
-        return all < 0x80 ? mixed(key + word, of, name.size()) : 0;
-    }
-    static std::uint64_t mixed(std::uint64_t letters, Naming of, std::size_t size) {
-        return letters * GOLDEN ^ (NAMINGS * size + static_cast<std::uint64_t>(of) + 1);
+        return all < 0x80 ? key ^ key >> 32 : 0;
     }
 
     std::vector<Element> elements_;

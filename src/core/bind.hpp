@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/strings.hpp"
@@ -69,12 +71,12 @@ inline Strings strings_of(const StringArrays& arrays) {
     return {view(data), view(starts), view(lengths)};
 }
 
-// n texts from Python in UTF-8, decoded one after the other into room that is used again.
+// n texts in UTF-8, decoded one after the other into room that is used again.
 class TextReader {
 public:
     static constexpr std::size_t BEHIND = 16;  // characters without meaning that may be read behind each text
 
-    explicit TextReader(const StringArrays& texts) : utf8_(strings_of(texts)) {}
+    explicit TextReader(const Strings& utf8) : utf8_(utf8) {}
     std::size_t size() const { return utf8_.size(); }
     std::span<const std::uint8_t> utf8(std::size_t i) const { return utf8_[i]; }
 
@@ -83,19 +85,15 @@ public:
         const auto bytes = utf8_[i];
         if (bytes.size() >= std::numeric_limits<std::int32_t>::max())
             refuse("text " + std::to_string(i) + " has more than 2**31 - 2 bytes");
-        if (size_ < bytes.size() + BEHIND) {
-            size_ = bytes.size() + bytes.size() / 4 + BEHIND;  // a little more, for the next ones
-            points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
-        }
-        const std::ptrdiff_t count = decode_utf8(bytes, points_.get());
+        const auto points = room_.get(bytes.size() + BEHIND);
+        const std::ptrdiff_t count = decode_utf8(bytes, points.data());
         if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
-        return {points_.get(), static_cast<std::size_t>(count)};
+        return points.first(static_cast<std::size_t>(count));
     }
 
 private:
-    Strings utf8_;
-    std::unique_ptr<std::uint32_t[]> points_;
-    std::size_t size_ = 0;
+    const Strings utf8_;
+    Room room_;
 };
 
 // One text to and from Python; lone surrogates pass.
@@ -110,7 +108,7 @@ inline std::vector<std::uint32_t> points_of(const nb::str& text) {
     return points;
 }
 
-// Tables from Python, arrays by name. The object holds them: what `view` returns is valid as long as it.
+// Tables from Python, arrays by name: what `view` returns is valid as long as the dict.
 class Tables {
 public:
     explicit Tables(nb::dict arrays) : arrays_(std::move(arrays)) {}
@@ -132,11 +130,6 @@ public:
             refuse(std::string("table `") + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(size));
         return found;
     }
-    template <class T>
-    std::vector<T> copy(const char* name, auto... size) const {
-        const auto found = view<T>(name, size...);
-        return {found.begin(), found.end()};
-    }
 
 private:
     nb::dict arrays_;
@@ -153,14 +146,6 @@ Out<As> give(std::vector<T>&& values) {
     const std::size_t size = owned->size() * sizeof(T) / sizeof(As);
     nb::capsule owner(owned.release(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
     return Out<As>(data, {size}, owner);
-}
-
-// ... and the same of an array, which unlike a vector is not filled with zeros first, and may be of bool.
-template <class T>
-Out<T> give(std::unique_ptr<T[]> values, std::size_t size) {
-    T* data = values.release();
-    nb::capsule owner(data, [](void* array) noexcept { delete[] static_cast<T*>(array); });
-    return Out<T>(data, {size}, owner);
 }
 
 // Records as the bytes of a structured array. Its fields, names and formats, are given to numpy once: aligned, they lie
@@ -181,30 +166,18 @@ inline nb::tuple fields(std::initializer_list<std::pair<const char*, std::string
     return nb::tuple(made);
 }
 
+inline nb::tuple names_of(std::span<const std::string_view> names) {
+    nb::list made;
+    for (const std::string_view name : names) made.append(name);
+    return nb::tuple(made);
+}
+
 inline StringsOut give(StringBuffer&& strings) {
     return {give(std::move(strings.data)), give(std::move(strings.starts)), give(std::move(strings.lengths))};
 }
 
 // Texts for Python: data, starts and sizes in UTF-8, and the characters of each; see `TextColumn.of`.
 using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int64_t>>;
-
-class TextWriter {
-public:
-    void append(Points text) {
-        encode_utf8(text, texts_.extend(utf8_length(text)));
-        lengths_.push_back(std::ssize(text));
-    }
-    Bytes last() const { return texts_[texts_.size() - 1]; }
-    void drop_last() {
-        texts_.drop_last();
-        lengths_.pop_back();
-    }
-    TextArrays give() && { return std::tuple_cat(dedup::give(std::move(texts_)), std::tuple(dedup::give(std::move(lengths_)))); }
-
-private:
-    StringBuffer texts_;
-    std::vector<std::int64_t> lengths_;
-};
 
 // Runs a block without the interpreter's lock.
 using Unlocked = nb::gil_scoped_release;

@@ -18,7 +18,6 @@ class Pages {
 
 public:
     Pages() = default;
-    explicit Pages(std::size_t size) { resize(size); }
     // A view of memory that others own, such as a mapped file; it does not grow.
     explicit Pages(std::span<T> owned) : data_(owned.data()), size_(owned.size()) {}
     Pages(Pages&& other) noexcept { swap(other); }

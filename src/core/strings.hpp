@@ -60,11 +60,6 @@ struct StringBuffer {
         return data.data() + starts.back();
     }
     void add(Bytes string) { std::ranges::copy(string, extend(string.size())); }
-    void drop_last() {
-        data.resize(static_cast<std::size_t>(starts.back()));
-        starts.pop_back();
-        lengths.pop_back();
-    }
     Bytes operator[](std::size_t i) const { return view()[i]; }
     Strings view() const { return {data, {starts.data(), size(), 1}, {lengths.data(), size(), 1}}; }
 };

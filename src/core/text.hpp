@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,24 @@ struct TextColumn {
     Points operator[](std::size_t i) const {
         return points.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
+};
+
+// Room for characters that is not filled with zeros: what is not written costs nothing.
+class Room {
+public:
+    // Room of a size; what it held may be lost.
+    std::span<std::uint32_t> get(std::size_t size) {
+        if (size > size_) {
+            size_ = size + size / 4;  // a little more, for the next ones
+            points_.reset();
+            points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
+        }
+        return {points_.get(), size};
+    }
+
+private:
+    std::unique_ptr<std::uint32_t[]> points_;
+    std::size_t size_ = 0;
 };
 
 constexpr std::uint32_t PLANE = 0x10000;    // end of Unicode's basic plane

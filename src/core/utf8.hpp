@@ -26,30 +26,10 @@ inline std::size_t count_ascii(const std::uint8_t* from) {
     return static_cast<std::size_t>(std::countr_zero(read_word<std::uint64_t>(from) & 0x8080808080808080)) / 8;
 }
 
-// Whether 32 bytes are ASCII.
-inline bool are_ascii(const std::uint8_t* from) {
-    std::uint64_t all = 0;
-    for (std::size_t i = 0; i < 4; i++) all |= read_word<std::uint64_t>(from + i * ASCII_BLOCK);
-    return (all & 0x8080808080808080) == 0;
-}
-
 // Writes eight bytes as points.
 inline void widen(const std::uint8_t* from, std::uint32_t* to) {
     for (std::size_t i = 0; i < ASCII_BLOCK; i++) to[i] = from[i];
 }
-
-inline bool are_ascii(const std::uint32_t* points) {
-    std::uint32_t ones = 0;
-    for (std::size_t i = 0; i < ASCII_BLOCK; i++) ones |= points[i];
-    return ones < 0x80;
-}
-
-// Writes eight points of ASCII as bytes.
-inline void narrow(const std::uint32_t* from, std::uint8_t* to) {
-    for (std::size_t i = 0; i < ASCII_BLOCK; i++) to[i] = static_cast<std::uint8_t>(from[i]);
-}
-
-// UTF-8 (RFC 3629) written and read. A lone surrogate, which only texts of our own have, takes three bytes.
 
 constexpr std::size_t MOST_UTF8_BYTES = 4;  // of a code point
 
@@ -59,22 +39,10 @@ inline std::size_t write_utf8(std::uint32_t point, std::uint8_t* to) {
         to[0] = static_cast<std::uint8_t>(point);
         return 1;
     }
-    if (point < 0x800) {
-        to[0] = static_cast<std::uint8_t>(0xC0 | point >> 6);
-        to[1] = static_cast<std::uint8_t>(0x80 | (point & 0x3F));
-        return 2;
-    }
-    if (point < PLANE) {
-        to[0] = static_cast<std::uint8_t>(0xE0 | point >> 12);
-        to[1] = static_cast<std::uint8_t>(0x80 | (point >> 6 & 0x3F));
-        to[2] = static_cast<std::uint8_t>(0x80 | (point & 0x3F));
-        return 3;
-    }
-    to[0] = static_cast<std::uint8_t>(0xF0 | point >> 18);
-    to[1] = static_cast<std::uint8_t>(0x80 | (point >> 12 & 0x3F));
-    to[2] = static_cast<std::uint8_t>(0x80 | (point >> 6 & 0x3F));
-    to[3] = static_cast<std::uint8_t>(0x80 | (point & 0x3F));
-    return 4;
+    const std::size_t size = 2 + (point >= 0x800) + (point >= PLANE);
+    for (std::size_t i = size - 1; i > 0; i--, point >>= 6) to[i] = static_cast<std::uint8_t>(0x80 | (point & 0x3F));
+    to[0] = static_cast<std::uint8_t>(0xF00 >> size | point);  // as many ones as bytes, then a zero
+    return size;
 }
 
 // Counted in blocks, so that the processor adds many narrow numbers at a time.
@@ -96,8 +64,10 @@ inline std::size_t encode_utf8(Points points, std::uint8_t* to) {
     const std::uint32_t *from = points.data(), *const stop = from + points.size();
     std::uint8_t* at = to;
     while (stop - from > static_cast<std::ptrdiff_t>(ASCII_BLOCK)) {
-        if (are_ascii(from)) {
-            narrow(from, at);
+        std::uint32_t ones = 0;
+        for (std::size_t i = 0; i < ASCII_BLOCK; i++) ones |= from[i];
+        if (ones < 0x80) {
+            for (std::size_t i = 0; i < ASCII_BLOCK; i++) at[i] = static_cast<std::uint8_t>(from[i]);
             from += ASCII_BLOCK, at += ASCII_BLOCK;
             continue;
         }
@@ -127,21 +97,14 @@ bool is_of_three(std::uint32_t point) {
 template <bool SURROGATES>
 std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t& point) {
     const std::uint32_t lead = bytes[0];
-    const auto is_further = [&](std::size_t i) { return (bytes[i] & 0xC0) == 0x80; };
-    const auto low = [&](std::size_t i) { return bytes[i] & 0x3Fu; };
-    if (0xC2 <= lead && lead < 0xE0 && bytes.size() > 1 && is_further(1)) {
-        point = (lead & 0x1F) << 6 | low(1);
-        return 2;
+    const std::size_t size = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead <= 0xF4 ? 4 : 0;
+    if (size == 0 || bytes.size() < size) return 0;
+    point = lead & 0x7F >> size;
+    for (std::size_t i = 1; i < size; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) return 0;
+        point = point << 6 | (bytes[i] & 0x3F);
     }
-    if (0xE0 <= lead && lead < 0xF0 && bytes.size() > 2 && is_further(1) && is_further(2)) {
-        point = (lead & 0x0F) << 12 | low(1) << 6 | low(2);
-        return is_of_three<SURROGATES>(point) ? 3 : 0;
-    }
-    if (0xF0 <= lead && lead <= 0xF4 && bytes.size() > 3 && is_further(1) && is_further(2) && is_further(3)) {
-        point = (lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3);
-        return point - PLANE < 0x100000 ? 4 : 0;
-    }
-    return 0;
+    return size == 2 || (size == 3 ? is_of_three<SURROGATES>(point) : point - PLANE < 0x100000) ? size : 0;
 }
 
 constexpr std::ptrdiff_t NOT_UTF8 = -1;
@@ -160,12 +123,7 @@ std::ptrdiff_t read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused
             const std::size_t count = count_ascii(from);
             if constexpr (WRITES) widen(from, to), to += count;
             from += count;
-            if (count == ASCII_BLOCK) {  // then as a rule more follow
-                for (constexpr std::ptrdiff_t MORE = 4 * ASCII_BLOCK; stop - from >= MORE && are_ascii(from); from += MORE) {
-                    for (std::size_t i = 0; WRITES && i < 4; i++, to += ASCII_BLOCK) widen(from + i * ASCII_BLOCK, to);
-                }
-                continue;
-            }
+            if (count == ASCII_BLOCK) continue;
         }
         for (; stop - from >= 4; from += 3, further += 2) {  // what Chinese is made of
             const auto word = read_word<std::uint32_t>(from);

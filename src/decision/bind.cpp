@@ -135,11 +135,9 @@ void bind_decision(nb::module_& m) {
             const Decider::Seconds& seconds = decider.seconds();
             return nb::make_tuple(seconds.all, seconds.parallel, seconds.waiting);
         });
-    nb::list channels;
-    for (const std::string_view one : CHANNELS) channels.append(std::string(one));
     m.attr("MOST_NAMED") = MOST_NAMED;
     m.attr("MOST_SHOWN") = MOST_SHOWN;
-    m.attr("CHANNELS") = nb::tuple(channels);
+    m.attr("CHANNELS") = names_of(CHANNELS);
     m.attr("DECISION") = fields({{"fingerprint", "u8"}, {"candidates", "i8"}, {"cut", "i8"}, {"group", "i8"}, {"similarity", "f8"},
                                  {"probability", "f8"}, {"outcome", "u1"}, {"short", "?"}, {"distance", "u1"}, {"channels", "u1"},
                                  {"apart", "u1"}, {"richer", "u1"}, {"left_out", "u1"}, {"place", "u1"}, {"superseded", "?"}});

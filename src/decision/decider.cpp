@@ -284,6 +284,16 @@ void Decider::enter_pairs(Course& course, PairTexts& texts, Part& part) {
     const auto number_of = [&](std::int64_t number) {
         return part.is_here(number) ? course.own[part.first + part.row_of(number)] : number;
     };
+    // says of a text what is known of its pair with another one
+    const auto tell = [&](Decision& decision, std::size_t pair, double similarity) {
+        std::uint32_t columns = part.columns_of(pair);
+        if (part.is_here(part.number(pair))) columns &= visible[part.row_of(part.number(pair))] | BY_SIMHASH;
+        decision.distance = candidates.distances[pair];
+        decision.similarity = similarity;
+        decision.probability = part.verdicts[pair].probability;
+        decision.channels = channels_of(columns, course.batch.key_channels);
+        decision.left_out = part.verdicts[pair].left_out;
+    };
     std::vector<std::size_t> rows, near;
     std::vector<PairOf> pairs, joined;
     for (std::size_t row = 0; row < part.size(); row++) {
@@ -312,15 +322,9 @@ void Decider::enter_pairs(Course& course, PairTexts& texts, Part& part) {
         const std::int64_t number = pairs[i].number;
         const Verdict& verdict = part.verdicts[pair];
         Decision& decision = course.decisions.rows[part.first + row];
-        std::uint32_t columns = part.columns_of(pair);
-        if (part.is_here(number)) columns &= visible[part.row_of(number)] | BY_SIMHASH;
-        decision.distance = candidates.distances[pair];
-        decision.similarity = similarities[i];
-        decision.probability = verdict.probability;
-        decision.channels = channels_of(columns, course.batch.key_channels);
+        tell(decision, pair, similarities[i]);
         decision.apart = verdict.apart;
         decision.richer = owner == row ? verdict.richer : 0;
-        decision.left_out = verdict.left_out;
         course.others[part.first + row] = owner == row ? number_of(number) : course.own[part.first + owner];
     }
     std::vector<Differences> differences = texts.differences(joined);
@@ -339,11 +343,7 @@ void Decider::enter_pairs(Course& course, PairTexts& texts, Part& part) {
         if (part.by[row] >= 0 && !is_here) {
             const auto pair = static_cast<std::size_t>(part.by[row]);
             const PairOf both[] = {{row, part.superseded[row]}};
-            decision.distance = candidates.distances[pair];
-            decision.similarity = texts.measure(both)[0];
-            decision.channels = channels_of(part.columns_of(pair), course.batch.key_channels);
-            decision.left_out = part.verdicts[pair].left_out;
-            decision.probability = part.verdicts[pair].probability;
+            tell(decision, pair, texts.measure(both)[0]);
             made.superseded.differences = turned(std::move(texts.differences(both)[0]));
         }
         course.replacements.push_back(std::move(made));

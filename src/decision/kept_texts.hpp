@@ -97,12 +97,7 @@ public:
 
     // The verdicts of pairs; state `gone` if the text of a kept document is.
     std::vector<judgment::Verdict> judge(std::span<const PairOf> pairs) {
-        const Resolved found = resolve(pairs);
-        const std::vector<judgment::Verdict> known = judge(found.pairs);
-        std::vector<judgment::Verdict> verdicts(pairs.size());
-        for (judgment::Verdict& verdict : verdicts) verdict.state = judgment::State::gone;
-        for (std::size_t i = 0; i < found.at.size(); i++) verdicts[found.at[i]] = known[i];
-        return verdicts;
+        return of_each(pairs, judgment::Verdict{.state = judgment::State::gone}, [&](const auto& there) { return judge(there); });
     }
     std::vector<judgment::Verdict> judge(std::span<const judgment::Pair> pairs) const {
         std::vector<judgment::Verdict> verdicts(pairs.size());
@@ -114,22 +109,21 @@ public:
     }
     // How alike pairs are, NaN if a text is gone.
     std::vector<double> measure(std::span<const PairOf> pairs) {
-        std::vector<double> values(pairs.size(), NAN);
-        const Resolved found = resolve(pairs);
-        std::vector<judgment::Verdict> known(found.pairs.size(), {.similarity = 1});
-        const Timer timer(seconds_);
-        if (judge_ != nullptr) judge_->measure(found.pairs, threads_, known);
-        for (std::size_t i = 0; i < found.at.size(); i++) values[found.at[i]] = known[i].similarity;
-        return values;
+        return of_each(pairs, static_cast<double>(NAN), [&](const std::vector<judgment::Pair>& there) {
+            std::vector<judgment::Verdict> known(there.size(), {.similarity = 1});
+            const Timer timer(seconds_);
+            if (judge_ != nullptr) judge_->measure(there, threads_, known);
+            std::vector<double> values;
+            std::ranges::transform(known, std::back_inserter(values), &judgment::Verdict::similarity);
+            return values;
+        });
     }
     std::vector<Differences> differences(std::span<const PairOf> pairs) {
-        std::vector<Differences> named(pairs.size());
-        if (!names_) return named;
-        const Resolved found = resolve(pairs);
-        const Timer timer(seconds_);
-        std::vector<Differences> known = judge_->differences(found.pairs, threads_);
-        for (std::size_t i = 0; i < found.at.size(); i++) named[found.at[i]] = std::move(known[i]);
-        return named;
+        if (!names_) return std::vector<Differences>(pairs.size());
+        return of_each(pairs, Differences{}, [&](const std::vector<judgment::Pair>& there) {
+            const Timer timer(seconds_);
+            return judge_->differences(there, threads_);
+        });
     }
 
     judgment::TextRef own(std::size_t row) {
@@ -138,26 +132,26 @@ public:
     }
 
 private:
-    // The pairs with a text, and which they are.
-    struct Resolved {
-        std::vector<judgment::Pair> pairs;
-        std::vector<std::size_t> at;
-    };
-    Resolved resolve(std::span<const PairOf> pairs) {
+    // What `take` returns of the pairs whose texts are there; `otherwise` for the others.
+    template <class T>
+    std::vector<T> of_each(std::span<const PairOf> pairs, const T& otherwise, auto take) {
         std::vector<std::int64_t> kept;
         for (const PairOf& pair : pairs) {
             if (!part_.is_here(pair.number)) kept.push_back(pair.number);
         }
         kept_.read(std::move(kept));
-        Resolved found;
+        std::vector<judgment::Pair> there;
+        std::vector<std::size_t> at;
         for (std::size_t i = 0; i < pairs.size(); i++) {
             const std::int64_t number = pairs[i].number;
             const std::optional<judgment::TextRef> other = part_.is_here(number) ? own(part_.row_of(number)) : kept_.find(number);
             if (!other) continue;
-            found.pairs.push_back({own(pairs[i].row), *other});
-            found.at.push_back(i);
+            there.push_back({own(pairs[i].row), *other});
+            at.push_back(i);
         }
-        return found;
+        std::vector<T> found = take(there), all(pairs.size(), otherwise);
+        for (std::size_t i = 0; i < at.size(); i++) all[at[i]] = std::move(found[i]);
+        return all;
     }
 
     KeptTexts& kept_;

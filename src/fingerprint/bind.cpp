@@ -1,8 +1,6 @@
 // Entry points of the fingerprint room.
 #include "core/bind.hpp"
 
-#include <nanobind/stl/string_view.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -64,7 +62,7 @@ std::vector<std::uint8_t> classes_of_characters() {
 
 // Tables of a dictionary's words: not empty, of characters below U+FFFF.
 nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In<double> weights, double median) {
-    TextReader texts(strings);
+    TextReader texts(strings_of(strings));
     const auto known = view(probabilities), idf = view(weights);
     if (known.size() != texts.size() || idf.size() != texts.size()) refuse("the tables are not of one size");
     TrieBuilder builder;
@@ -72,28 +70,24 @@ nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In
     std::vector<std::uint8_t> pairs(ASCII * ASCII);
     {
         Unlocked unlocked;
-        std::vector<std::uint32_t> points;
-        std::vector<std::int64_t> offsets{0};
         for (std::size_t i = 0; i < texts.size(); i++) {
             const Points word = texts[i];
             if (word.empty() || std::ranges::any_of(word, [](std::uint32_t point) { return point >= PLANE - 1; }))
                 refuse("word " + std::to_string(i) + " is empty, or has characters beyond U+FFFE");
-            points.insert(points.end(), word.begin(), word.end());
-            offsets.push_back(std::ssize(points));
             const bool is_ascii = std::ranges::all_of(word, [](std::uint32_t point) { return point < ASCII; });
             if (word.size() > 1 && is_ascii && known[i] != NO_WORD) pairs[ASCII * word[0] + word[1]] = 1;
         }
-        if (!builder.build({points, offsets}, known)) refuse("the words need too many nodes");
-        words.assign(builder.trie.count, {median, 0});
+        if (!builder.build(texts, known)) refuse("the words need too many nodes");
+        words.assign(builder.count, {median, 0});
         for (std::size_t i = 0; i < texts.size(); i++) {
             const auto bytes = texts.utf8(i);
-            words[static_cast<std::size_t>(builder.trie.nodes[i])] = {idf[i], XXH64(bytes.data(), bytes.size(), 0)};
+            words[static_cast<std::size_t>(builder.nodes[i])] = {idf[i], XXH64(bytes.data(), bytes.size(), 0)};
         }
     }
     nb::dict tables;
-    tables["first"] = give(std::move(builder.trie.first));
-    tables["characters"] = give(std::move(builder.trie.characters));
-    tables["entries"] = give_numbers(builder.trie.entries);
+    tables["first"] = give(std::move(builder.first));
+    tables["characters"] = give(std::move(builder.characters));
+    tables["entries"] = give_numbers(builder.entries);
     tables["words"] = give_numbers(words);
     tables["classes"] = give(classes_of_characters());
     tables["pairs"] = give(std::move(pairs));
@@ -101,7 +95,7 @@ nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In
 }
 
 Out<std::int32_t> find(const Lexicon& lexicon, const StringArrays& strings) {
-    TextReader words(strings);
+    TextReader words(strings_of(strings));
     std::vector<std::int32_t> nodes(words.size(), Trie::ABSENT);
     for (std::size_t i = 0; i < words.size(); i++) {
         const Points word = words[i];
@@ -111,7 +105,7 @@ Out<std::int32_t> find(const Lexicon& lexicon, const StringArrays& strings) {
 }
 
 Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& strings, const FeatureOptions::Values& options) {
-    TextReader texts(strings);
+    TextReader texts(strings_of(strings));
     return give_records(unlocked([&] {
         std::vector<Fingerprint> rows(texts.size());
         Fingerprinter one(lexicon, std::make_from_tuple<FeatureOptions>(options));
@@ -161,7 +155,7 @@ void bind_fingerprint(nb::module_& m) {
     m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
     m.attr("HMM_STATES") = STATE_NAMES;
     m.attr("STOP_WORD") = STOP_WORD;
-    m.attr("ROUTES") = std::apply([](const auto&... name) { return nb::make_tuple(name...); }, ROUTE_NAMES);
+    m.attr("ROUTES") = names_of(std::array{WORDS, NGRAMS, WHOLE_TEXT});
 }
 
 }  // namespace dedup

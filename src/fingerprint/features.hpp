@@ -76,8 +76,6 @@ private:
 
 class Words {
 public:
-    static constexpr std::string_view NAME = "words";
-
     Words(const Lexicon& lexicon, const FeatureOptions& options)
         : lexicon_(lexicon), options_(options), segmenter_(lexicon) {}
 
@@ -163,9 +161,7 @@ private:
 
 class Ngrams {
 public:
-    static constexpr std::string_view NAME = "n-grams";
-
-    Ngrams(const Lexicon&, const FeatureOptions& options) : n_(static_cast<std::int32_t>(options.ngram)) {}
+    explicit Ngrams(const FeatureOptions& options) : n_(static_cast<std::int32_t>(options.ngram)) {}
 
     bool choose(Points text, Features& features) {
         if (n_ == 0) return false;

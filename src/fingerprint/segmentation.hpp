@@ -17,8 +17,7 @@ namespace dedup {
 
 // A token ends where the next one starts, the last one with the text.
 struct Token {
-    // in place of a node of the trie
-    static constexpr std::int32_t UNKNOWN = Trie::ABSENT;  // no word of the lists
+    // in place of a node of the trie, besides Trie::ABSENT, which is no word of the lists
     static constexpr std::int32_t SINGLE = -2;             // one character, not looked up
     static constexpr std::int32_t OUTSIDE = -3;            // ... outside jieba's blocks
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "core/hash.hpp"
@@ -67,32 +66,19 @@ inline std::uint64_t simhash(Hashes hashes, Weights weights) {
     return majority(repeated);
 }
 
-// What the features of a text may be, in the order in which it is tried.
-using Routes = std::tuple<Words, Ngrams>;
-// What a text is made of that has too few: itself.
-constexpr std::string_view WHOLE_TEXT = "whole text";
-
-template <class... Route>
-constexpr auto names_of(const std::tuple<Route...>*) {
-    return std::array{Route::NAME..., WHOLE_TEXT};
-}
-constexpr auto ROUTE_NAMES = names_of(static_cast<const Routes*>(nullptr));
+// What the features of a text are, in the order in which it is tried; a text that has too few is made of itself.
+constexpr std::string_view WORDS = "words", NGRAMS = "n-grams", WHOLE_TEXT = "whole text";
 
 // Fingerprints texts one after the other.
 class Fingerprinter {
 public:
     Fingerprinter(const Lexicon& lexicon, const FeatureOptions& options)
-        : lexicon_(lexicon), routes_(made(static_cast<Routes*>(nullptr), lexicon, options)) {}
+        : lexicon_(lexicon), words_(lexicon, options), ngrams_(options) {}
 
     // The fingerprint of a text, if it has enough features.
     std::optional<std::uint64_t> fingerprint(Points text) {
-        route_ = WHOLE_TEXT;
-        const auto choose = [&](auto& route) {
-            const bool found = route.choose(text, features_);
-            if (found) route_ = route.NAME;
-            return found;
-        };
-        if (!std::apply([&](auto&... route) { return (choose(route) || ...); }, routes_)) return std::nullopt;
+        route_ = words_.choose(text, features_) ? WORDS : ngrams_.choose(text, features_) ? NGRAMS : WHOLE_TEXT;
+        if (route_ == WHOLE_TEXT) return std::nullopt;
         hashes_.clear();
         weights_.clear();
         for (const std::int32_t i : features_.chosen) {
@@ -106,21 +92,17 @@ public:
     // Of the last text.
     std::string_view route() const { return route_; }
     Features& features() { return features_; }
-    std::span<const Token> tokens() const { return std::get<Words>(routes_).tokens(); }
+    std::span<const Token> tokens() const { return words_.tokens(); }
 
 private:
-    template <class... Route>
-    static Routes made(std::tuple<Route...>*, const Lexicon& lexicon, const FeatureOptions& options) {
-        return {Route(lexicon, options)...};
-    }
-
     std::uint64_t hash_of(const Feature& feature) {
         if (feature.node >= 0 && lexicon_.words[feature.node].hash != 0) return lexicon_.words[feature.node].hash;
         return hash_word(features_.characters(feature), bytes_);
     }
 
     const Lexicon& lexicon_;
-    Routes routes_;
+    Words words_;
+    Ngrams ngrams_;
     Features features_;
     std::string_view route_;
     std::vector<std::uint64_t> hashes_;

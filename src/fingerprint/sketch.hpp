@@ -54,7 +54,6 @@ private:
         for (std::size_t round = 0; round < 2 * BINS && empty > 0; round++) {
             const std::uint64_t step = (round + 1) * GOLDEN, high = std::uint64_t{round} << 56;
             const std::uint64_t mask = round < BINS ? BINS - 1 : 0, only = round < BINS ? 0 : round - BINS;
-            const bool few = empty < FEW, counts = count < BINS;  // many grams: it is cheaper to count once after them
             for (std::size_t start = 0; start < count; start += AT_ONCE) {
                 const std::size_t n = std::min(AT_ONCE, count - start);
                 if (!is_made) make_grams(text, start, n);
@@ -63,12 +62,10 @@ private:
                 for (std::size_t i = 0; i < n; i++) hashes_[i] = mix(grams_[i] + step);
                 for (std::size_t i = 0; i < n; i++) {
                     std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
-                    if (few && bin < high) continue;  // full before this round, as nearly all are
-                    if (counts) empty -= bin == EMPTY;
                     bin = std::min(bin, high | hashes_[i] >> 8);
                 }
             }
-            if (!counts) empty = static_cast<std::size_t>(std::count(bins_.begin(), bins_.end(), EMPTY));
+            empty = static_cast<std::size_t>(std::count(bins_.begin(), bins_.end(), EMPTY));
             // few differ, or all bins were full
             if (round == 0 && count > MANY && empty > 0) is_made |= keep_distinct(text, count);
         }
@@ -77,9 +74,8 @@ private:
     static constexpr std::uint64_t EMPTY = ~std::uint64_t{0};
     static constexpr int POINT_BITS = 21;
     static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // fills up a text of one or two characters
-    static constexpr std::size_t FEW = 8;  // empty bins: so few that the processor foretells that a gram meets none
     static constexpr std::size_t AT_ONCE = 1 << 11;  // grams in hand, so that long texts take no memory
-    static constexpr std::size_t MANY = 1 << 10, SLOTS = 2 * AT_ONCE;
+    static constexpr std::size_t MANY = 1 << 10;
 
     // 63 bits.
     static std::uint64_t gram_of(std::uint64_t first, std::uint64_t second, std::uint64_t third) {
@@ -97,27 +93,23 @@ private:
         for (std::size_t i = 0; i < n; i++) grams_[i] = gram_of(from[i], from[i + 1], from[i + 2]);
     }
 
-    // Keeps each gram once, and tells whether so few differ that they are in hand; else all stay as they are.
+    // Keeps each gram once, and tells whether so few differ that they are in hand; else all count as before.
     bool keep_distinct(Points text, std::size_t& count) {
-        std::array<std::uint64_t, SLOTS> table{};
-        std::array<std::uint64_t, AT_ONCE> distinct;
         std::size_t found = 0;
+        distinct_.reset(AT_ONCE);
         for (std::size_t i = 0; i < count; i++) {
             const std::uint64_t gram = gram_of(text[i], text[i + 1], text[i + 2]);
-            std::size_t place = mix(gram) % SLOTS;
-            while (table[place] != 0 && table[place] != gram + 1) place = (place + 1) % SLOTS;
-            if (table[place] != 0) continue;
+            if (!distinct_[gram + 1].is_new) continue;
             if (found == AT_ONCE) return false;
-            table[place] = gram + 1;
-            distinct[found++] = gram;
+            grams_[found++] = gram;
         }
-        std::copy_n(distinct.begin(), found, grams_.begin());
         count = found;
         return true;
     }
 
     std::array<std::uint64_t, AT_ONCE> grams_, hashes_;
     std::array<std::uint64_t, BINS> bins_;
+    HashTable<bool> distinct_;
 };
 
 // A hash of the longest SENTENCES sentences of a text, below 2**KEY_BITS. A sentence ends at 。！？； or their ASCII

@@ -80,30 +80,24 @@ private:
     std::span<const Entry> entries_;
 };
 
-// A trie built of words; see trie.hpp.
-
 // A trie that is built; of each word its node.
-struct TrieArrays {
+class TrieBuilder {
+public:
     std::vector<std::int32_t> first, nodes;
     std::vector<std::uint16_t> characters;
     std::vector<Trie::Entry> entries;
     std::size_t count = 0;  // of nodes
-};
 
-class TrieBuilder {
-public:
-    // Of words that are not empty; false where it would take too many nodes.
-    bool build(const TextColumn& words, std::span<const double> probabilities) {
+    // Of words that are not empty, each valid until the next one; false where it would take too many nodes.
+    bool build(auto& words, std::span<const double> probabilities) {
         number(words);
-        if (trie.count > MOST_NODES) return false;
-        std::vector<Trie::Entry> nodes;
-        for (std::size_t i = 0; i < trie.count; i++)
-            nodes.push_back({NO_WORD, static_cast<std::int32_t>(i), Trie::ONE_BUCKET, 0, 0});
-        for (std::size_t i = 0; i < words.size(); i++) nodes[trie.nodes[i]].probability = probabilities[i];
-        return lay_out(nodes);
+        if (count > MOST_NODES) return false;
+        std::vector<Trie::Entry> by_node;
+        for (std::size_t i = 0; i < count; i++)
+            by_node.push_back({NO_WORD, static_cast<std::int32_t>(i), Trie::ONE_BUCKET, 0, 0});
+        for (std::size_t i = 0; i < words.size(); i++) by_node[nodes[i]].probability = probabilities[i];
+        return lay_out(by_node);
     }
-
-    TrieArrays trie;
 
 private:
     struct Edge {
@@ -112,43 +106,43 @@ private:
     };
 
     // Numbers the nodes in the order of the words, so that what is used together lies together.
-    void number(const TextColumn& words) {
-        trie.first.assign(PLANE, Trie::ABSENT);
+    void number(auto& words) {
+        first.assign(PLANE, Trie::ABSENT);
         for (std::size_t i = 0; i < words.size(); i++) {
-            std::int32_t& node = trie.first[words[i][0]];
-            if (node == Trie::ABSENT) node = static_cast<std::int32_t>(trie.count++);
+            std::int32_t& node = first[words[i][0]];
+            if (node == Trie::ABSENT) node = static_cast<std::int32_t>(count++);
         }
         HashTable<std::int32_t> children;
         children.reset(words.size());
         for (std::size_t i = 0; i < words.size(); i++) {
-            std::int32_t node = trie.first[words[i][0]];
+            std::int32_t node = first[words[i][0]];
             for (const std::uint32_t point : words[i].subspan(1)) {
                 const auto [child, is_new] = children[static_cast<std::uint64_t>(node + 1) << 16 | point];
                 if (is_new) {
-                    child = static_cast<std::int32_t>(trie.count++);
+                    child = static_cast<std::int32_t>(count++);
                     edges_.push_back({node, child, point});
                 }
                 node = child;
             }
-            trie.nodes.push_back(node);
+            nodes.push_back(node);
         }
         std::ranges::stable_sort(edges_, {}, &Edge::parent);
     }
 
     // Gives the nodes slots: first characters those of their numbers, children others behind them.
-    bool lay_out(std::span<Trie::Entry> nodes) {
-        std::size_t used = nodes.size() - edges_.size();
-        slots_.resize(nodes.size());
+    bool lay_out(std::span<Trie::Entry> by_node) {
+        std::size_t used = by_node.size() - edges_.size();
+        slots_.resize(by_node.size());
         std::iota(slots_.begin(), slots_.end(), std::size_t{0});
         for (std::size_t i = 0, end; i < edges_.size(); i = end) {
             for (end = i + 1; end < edges_.size() && edges_[end].parent == edges_[i].parent;) end++;
             if (used % LINE > LINE - BUCKET) used += LINE - used % LINE;  // no bucket lies in two cache lines
             if (used + PLANE > MOST_SLOTS) return false;
-            used += put({&edges_[i], end - i}, used, nodes[edges_[i].parent]);
+            used += put({&edges_[i], end - i}, used, by_node[edges_[i].parent]);
         }
-        trie.characters.resize(used + BUCKET, Trie::NO_CHARACTER);
-        trie.entries.assign(used, {NO_WORD, Trie::ABSENT, Trie::ONE_BUCKET, 0, 0});
-        for (std::size_t i = 0; i < nodes.size(); i++) trie.entries[slots_[i]] = nodes[i];
+        characters.resize(used + BUCKET, Trie::NO_CHARACTER);
+        entries.assign(used, {NO_WORD, Trie::ABSENT, Trie::ONE_BUCKET, 0, 0});
+        for (std::size_t i = 0; i < by_node.size(); i++) entries[slots_[i]] = by_node[i];
         return true;
     }
 
@@ -162,9 +156,9 @@ private:
             buckets *= 2;
             parent.shift = static_cast<std::uint32_t>(16 - std::countr_zero(BUCKET * buckets));
         }
-        trie.characters.resize(slot + (is_one ? edges.size() : BUCKET * buckets), Trie::NO_CHARACTER);
-        for (const Edge& edge : edges) trie.characters[slots_[edge.child]] = static_cast<std::uint16_t>(edge.point);
-        return trie.characters.size() - slot;
+        characters.resize(slot + (is_one ? edges.size() : BUCKET * buckets), Trie::NO_CHARACTER);
+        for (const Edge& edge : edges) characters[slots_[edge.child]] = static_cast<std::uint16_t>(edge.point);
+        return characters.size() - slot;
     }
 
     // Whether no bucket gets more than it holds.

@@ -26,7 +26,6 @@ struct Candidates {
     std::vector<std::uint8_t> distances, agreements;
     std::vector<std::uint64_t> values;
 
-    std::size_t texts() const { return offsets.size() - 1; }
     static Candidates none(std::size_t texts) {
         Candidates made;
         made.offsets.assign(texts + 1, 0);

@@ -280,8 +280,7 @@ void Index::supersede(std::size_t number) { mark(number) |= SUPERSEDED; }
 
 std::int64_t Index::group_of(std::size_t number) const {
     if (const auto joined = groups_.find(static_cast<std::int64_t>(number)); joined != groups_.end()) return joined->second;
-    const std::string field = id_of(number);
-    return static_cast<std::int64_t>(hash_id({reinterpret_cast<const std::uint8_t*>(field.data()), field.size()}));
+    return static_cast<std::int64_t>(hash_id(bytes_of(id_of(number))));
 }
 
 void Index::join(std::size_t number, std::int64_t group) {

@@ -82,7 +82,6 @@ public:
     std::size_t live() const;
     // How often a kept document is not found by a key or a fingerprint that many share.
     std::int64_t unindexed() const;
-    const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
     // The names of other collections by code; the first one is empty.
     std::vector<std::string> places() const;
 

@@ -22,13 +22,19 @@ void gather(std::span<const std::uint32_t> rows, std::size_t column, std::size_t
     for (std::size_t row = 0; row < keys.size(); row++) keys[row] = rows[row * columns + column];
 }
 
+// What several columns hold as one, the numbers of each moved by what stands beside it. documents: that it is built for;
 // spare: slots for documents that come.
-Column column_for(std::size_t documents, std::size_t spilled, std::size_t spare) {
-    Column made;
-    made.buckets.resize((documents + LOAD - 1) / LOAD);
-    made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + spare);
-    made.number_bits = std::bit_width(documents);
-    return made;
+Column united(std::span<const std::pair<const Column*, std::size_t>> parts, std::size_t documents, std::size_t spare) {
+    std::size_t spilled = 0;
+    for (const auto& [part, first] : parts) spilled += part->spilled;
+    while (true) {
+        Column made;
+        made.buckets.resize((documents + LOAD - 1) / LOAD);
+        made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + spare);
+        made.number_bits = std::bit_width(documents);
+        if (std::ranges::all_of(parts, [&](const auto& part) { return made.take(*part.first, part.second); })) return made;
+        spilled = 2 * spilled + spare;
+    }
 }
 
 }  // namespace
@@ -79,31 +85,20 @@ void KeyIndex::build_again(std::size_t threads) {
     planned_ = std::max(LEAST, static_cast<std::size_t>(GROWTH * static_cast<double>(size_)) + INSERTED);
     share(columns.size(), threads, [&](auto take) {
         for (std::size_t c; (c = take()) < columns.size();) {
-            std::size_t spilled = columns[c].spilled;
-            Column made = column_for(planned_, spilled, 2 * INSERTED);
-            for (; !made.take(columns[c], 0); made = column_for(planned_, spilled, 2 * INSERTED)) spilled = 2 * spilled + INSERTED;
-            columns[c] = std::move(made);
+            const std::pair<const Column*, std::size_t> own[] = {{&columns[c], 0}};
+            columns[c] = united(own, planned_, 2 * INSERTED);
         }
     }, 1);
 }
 
 Column KeyIndex::merged(std::span<const KeyIndex* const> parts, std::size_t column) {
-    std::size_t documents = 0, spilled = 0;
+    std::vector<std::pair<const Column*, std::size_t>> columns;
+    std::size_t documents = 0;
     for (const KeyIndex* part : parts) {
+        columns.emplace_back(&part->columns[column], documents);
         documents += part->size();
-        spilled += part->columns[column].spilled;
     }
-    while (true) {
-        Column made = column_for(std::max(documents, std::size_t{1}), spilled, LEAST_SLOTS);
-        std::size_t first = 0;
-        bool has_room = true;
-        for (const KeyIndex* part : parts) {
-            has_room &= made.take(part->columns[column], first);
-            first += part->size();
-        }
-        if (has_room) return made;
-        spilled = 2 * spilled + LEAST_SLOTS;
-    }
+    return united(columns, std::max(documents, std::size_t{1}), LEAST_SLOTS);
 }
 
 }  // namespace dedup

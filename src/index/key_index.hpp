@@ -243,16 +243,11 @@ private:
     static constexpr std::size_t FEW = 40;
     static constexpr int DIGIT_BITS = 9;
 
-    // By number; columns come in order. Few by insertion, many digit by digit.
+    // By number; columns come in order. Many digit by digit.
     static std::span<const std::uint64_t> sorted(std::span<std::uint64_t> items, std::span<std::uint64_t> other,
                                                  std::size_t size) {
         if (items.size() <= FEW) {
-            for (std::size_t i = 1; i < items.size(); i++) {
-                const std::uint64_t item = items[i];
-                std::size_t place = i;
-                for (; place > 0 && items[place - 1] > item; place--) items[place] = items[place - 1];
-                items[place] = item;
-            }
+            std::ranges::sort(items);
             return items;
         }
         for (int shift = COLUMN_BITS; size >> (shift - COLUMN_BITS) != 0; shift += DIGIT_BITS) {

@@ -26,7 +26,6 @@ public:
     BatchVisibility(Limits limits, Candidates&& held, Candidates&& pairs, std::vector<std::int64_t>&& twins,
                     std::vector<std::int32_t>&& same, std::vector<std::uint8_t>&& is_short);
 
-    std::size_t size() const { return kept_.size(); }
     const Limits& limits() const { return limits_; }
 
     // Takes no row for kept.

@@ -41,10 +41,6 @@ public:
             if (take(slots[at] - 1)) return;
         }
     }
-    // The number in the first slot of a hash + 1, or 0.
-    std::uint32_t first(std::uint64_t hash) const { return slots[hash & mask()]; }
-    // Inlined, or gcc drops the calls, as of functions without effect.
-    [[gnu::always_inline]] void fetch(std::uint64_t hash) const { __builtin_prefetch(&slots[hash & mask()]); }
 
 private:
     static constexpr std::size_t LEAST = 1 << 10;
@@ -66,10 +62,7 @@ public:
         digests.resize(start + more.size());
         for (std::size_t i = 0; i < more.size(); i++) digests[start + i] = more[i];
         if (table.reserve(size())) start = 0;
-        for (std::size_t number = start; number < size(); number++) {
-            if (number + AHEAD < size()) table.fetch(digests[number + AHEAD]);
-            table.add(digests[number], number);
-        }
+        for (std::size_t number = start; number < size(); number++) table.add(digests[number], number);
     }
 
     // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
@@ -78,20 +71,10 @@ public:
     void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, Take take) const {
         if (size() == 0) return;
         for (std::size_t i = 0; i < sought.size(); i++) {
-            if (i + AHEAD < sought.size()) table.fetch(sought[i + AHEAD].digest);
-            if (i + AHEAD / 2 < sought.size()) fetch_first(sought[i + AHEAD / 2].digest);
             table.find(sought[i].digest, [&](std::uint32_t number) {
                 return digests[number] == sought[i].digest && fingerprints[number] == sought[i].value && take(i, number);
             });
         }
-    }
-
-private:
-    static constexpr std::size_t AHEAD = 8;  // texts
-
-    // Inlined, or gcc drops the calls, as of functions without effect.
-    [[gnu::always_inline]] void fetch_first(std::uint64_t digest) const {
-        if (const std::uint32_t entry = table.first(digest); entry != 0) __builtin_prefetch(&digests[entry - 1]);
     }
 };
 

@@ -86,22 +86,19 @@ const SharedWords::Totals& SharedWords::find(const Form& a, const Form& b) {
     };
     words_.assign(x.size() + y.size(), nullptr);
     auto place = words_.begin();
-    for (const Token& token : x) {
-        Weights*& held = *place++;
-        if (!has_content(token)) continue;
-        Weights& word = *(held = &weights_[key_of(token.key)].value);  // which stays there: the table has room for all
-        raise(word.left, token.weight, totals_.left);
-        word.count++;
-    }
-    for (const Token& token : y) {
-        Weights*& held = *place++;
-        if (!has_content(token)) continue;
-        Weights& word = *(held = &weights_[key_of(token.key)].value);
-        const double before = word.both();
-        raise(word.right, token.weight, totals_.right);
-        word.count++;
-        totals_.both += word.both() - before;
-    }
+    const auto enter = [&](std::span<const Token> tokens, double Weights::* here, double& sum) {
+        for (const Token& token : tokens) {
+            Weights*& held = *place++;
+            if (!has_content(token)) continue;
+            Weights& word = *(held = &weights_[key_of(token.key)].value);  // which stays there: the table has room for all
+            const double before = word.both();
+            raise(word.*here, token.weight, sum);
+            word.count++;
+            totals_.both += word.both() - before;
+        }
+    };
+    enter(x, &Weights::left, totals_.left);
+    enter(y, &Weights::right, totals_.right);
     return totals_;
 }
 

@@ -14,8 +14,8 @@ namespace dedup {
 namespace judgment {
 namespace {
 
-OwnTexts copy_texts(const Tables& tables, const std::string& name) {
-    OwnTexts texts{tables.copy<std::uint32_t>(name.c_str()), tables.copy<std::int64_t>((name + "_offsets").c_str())};
+TextColumn texts_of(const Tables& tables, const std::string& name) {
+    const TextColumn texts{tables.view<std::uint32_t>(name.c_str()), tables.view<std::int64_t>((name + "_offsets").c_str())};
     const auto& ends = texts.offsets;
     if (ends.empty() || ends.front() < 0 || ends.back() > std::ssize(texts.points) || !std::ranges::is_sorted(ends))
         refuse("the texts of table `" + name + "` lie outside it");
@@ -25,17 +25,16 @@ OwnTexts copy_texts(const Tables& tables, const std::string& name) {
 FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
     FormTables made;
     made.lexicon = &lexicon;
-    made.folded = copy_texts(tables, "folded");
-    made.scripts = tables.copy<std::uint32_t>("scripts", FormTables::FOLDED);
-    const auto classes = tables.view<std::uint8_t>("classes", PLANE);
-    std::ranges::transform(classes, std::back_inserter(made.classes), [](std::uint8_t one) { return static_cast<Class>(one); });
-    made.proper = tables.copy<std::uint8_t>("proper", lexicon.words.size());
-    made.weights = tables.copy<float>("weights", lexicon.words.size());
-    made.phrases = copy_texts(tables, "phrases");
-    made.phrase_kinds = tables.copy<std::uint16_t>("phrase_kinds", made.phrases.size());
-    made.negating = tables.copy<std::uint32_t>("negating");
+    made.folded = texts_of(tables, "folded");
+    made.scripts = tables.view<std::uint32_t>("scripts", FormTables::FOLDED);
+    made.classes = {reinterpret_cast<const Class*>(tables.view<std::uint8_t>("classes", PLANE).data()), PLANE};
+    made.proper = tables.view<std::uint8_t>("proper", lexicon.words.size());
+    made.weights = tables.view<float>("weights", lexicon.words.size());
+    made.phrases = texts_of(tables, "phrases");
+    made.phrase_kinds = tables.view<std::uint16_t>("phrase_kinds", made.phrases.size());
+    made.negating = tables.view<std::uint32_t>("negating");
     made.index();
-    const OwnTexts words = copy_texts(tables, "words");
+    const TextColumn words = texts_of(tables, "words");
     const auto flags = tables.view<std::uint32_t>("word_flags", words.size()),
                numbers = tables.view<std::uint32_t>("word_numbers", words.size());
     made.words.reset(words.size());
@@ -45,7 +44,7 @@ FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
 
 Relations relations(const Tables& tables) {
     const auto groups = [&](const std::string& name) {
-        const OwnTexts words = copy_texts(tables, name);
+        const TextColumn words = texts_of(tables, name);
         const auto numbers = tables.view<std::uint32_t>((name + "_groups").c_str(), words.size());
         std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
         for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
@@ -53,13 +52,12 @@ Relations relations(const Tables& tables) {
     };
     Relations made{groups("opposites"), groups("alike"), {}};
     Spellings& spellings = made.spellings;
-    spellings.texts = copy_texts(tables, "spellings");
-    const OwnTexts words = copy_texts(tables, "spelled");
-    const auto uses = tables.view<std::uint8_t>("uses", spellings.texts.size());
+    const TextColumn words = texts_of(tables, "spelled"), plain = texts_of(tables, "spellings");
+    const auto uses = tables.view<std::uint8_t>("uses", plain.size());
     if (words.size() != uses.size()) refuse("there is no spelling for each word");
     spellings.words.reset(words.size());
     for (std::size_t i = 0; i < words.size(); i++) {
-        spellings.words[key_of(digest(words[i]))].value = {uses[i], spellings.texts[i]};
+        spellings.words[key_of(digest(words[i]))].value = {uses[i], plain[i]};
         if (!(uses[i] & Spellings::BEHIND_NUMBER) || words[i].empty()) continue;
         spellings.unit_starts.push_back(words[i][0]);
         spellings.longest_unit = std::max(spellings.longest_unit, words[i].size());
@@ -70,9 +68,9 @@ Relations relations(const Tables& tables) {
 
 Model model_of(nb::dict arrays) {
     const Tables tables(arrays);
-    const auto numbers = [&](const char* name) { return tables.copy<std::int32_t>(name); };
-    const auto values = [&](const char* name) { return tables.copy<double>(name); };
-    Model model{numbers("feature"), numbers("left"), numbers("right"), numbers("roots"),
+    const auto numbers = [&](const char* name) { return tables.view<std::int32_t>(name); };
+    const auto values = [&](const char* name) { return tables.view<double>(name); };
+    const Model model{numbers("feature"), numbers("left"), numbers("right"), numbers("roots"),
                 values("threshold"), values("value"), values("scores"), values("probabilities")};
     if (!model.is_sound(std::size(FEATURES))) refuse("the model is damaged");
     return model;
@@ -82,7 +80,8 @@ void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std:
                 std::uint32_t heeded, double confidence, std::uint8_t kind, std::uint8_t judging, double similarity) {
     const Tables tables(arrays);
     Judge::Models each;
-    each.fill({.scores = {0}, .probabilities = {0}});
+    static constexpr double NOTHING[] = {0};
+    each.fill({.scores = NOTHING, .probabilities = NOTHING});
     if (!models.empty() && models.size() != each.size()) refuse("there is no model for each kind of text");
     std::ranges::transform(models, each.begin(), model_of);
     if (kind > std::size(TEXT_KINDS) || judging >= std::size(JUDGINGS)) refuse("no such kind");
@@ -94,7 +93,7 @@ void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std:
 // channels asked for, and bits of MinHash.
 std::tuple<Out<std::uint32_t>, Out<std::uint64_t>, std::shared_ptr<ReadTexts>> sketch(
     const StringArrays& strings, const Judge* judge, bool minhash, bool sentences, bool whole) {
-    TextReader texts(strings);
+    TextReader texts(strings_of(strings));
     const std::size_t columns = (minhash ? BANDS : 0) + sentences + whole, words = minhash ? BINS / 64 : 0;
     std::vector<std::uint32_t> keys(columns * texts.size());
     std::vector<std::uint64_t> bits(words * texts.size());
@@ -183,17 +182,9 @@ std::tuple<Out<double>, Out<double>, Out<double>> evaluate(nb::dict arrays, In<d
     return {give(std::move(scores)), give(std::move(probabilities)), give(std::move(weights))};
 }
 
-nb::str text_of(std::string_view name) { return nb::str(name.data(), name.size()); }
-
-nb::tuple names_of(std::span<const std::string_view> names) {
-    nb::list made;
-    for (const std::string_view one : names) made.append(text_of(one));
-    return nb::tuple(made);
-}
-
-nb::dict bits_of(std::span<const Key> keys) {
+nb::dict bits_of(std::span<const std::string_view> names) {
     nb::dict made;
-    for (const auto& [name, bit] : keys) made[text_of(name)] = bit;
+    for (std::size_t i = 0; i < names.size(); i++) made[nb::cast(names[i])] = 1u << i;
     return made;
 }
 
@@ -204,7 +195,7 @@ void bind_judgment(nb::module_& m) {
     using namespace judgment;
     nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.");
     nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
-        .def("__init__", &make_judge, nb::keep_alive<1, 2>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
+        .def("__init__", &make_judge, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)
         .def("richness", &richness, "texts"_a, "Return images, choices, answer and explanation of n texts, records of uint32.")
         .def("compare", &compare, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(), "threads"_a = 1,
@@ -225,7 +216,7 @@ void bind_judgment(nb::module_& m) {
     m.attr("PAIR_FEATURES") = fields({{"features", std::to_string(std::size(FEATURES)) + "f8"}, {"guards", "u4"}, {"equal", "?"},
                                       {"kind", "u1"}, {"probability", "f8"}});
     nb::list rising;
-    for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(text_of(one.name), one.rises));
+    for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(one.name, one.rises));
     m.attr("FEATURES") = nb::tuple(rising);
     const std::pair<const char*, std::span<const std::string_view>> lists[] = {
         {"GUARDS", GUARDS}, {"TEXT_KINDS", TEXT_KINDS}, {"JUDGINGS", JUDGINGS}, {"STATES", judgment::STATES}, {"RICHER", RICHER},

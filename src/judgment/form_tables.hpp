@@ -19,12 +19,6 @@ namespace dedup::judgment {
 // a gap to fill in.
 enum class Kind : std::uint8_t { word, function, number, letter, symbol, image, blank };
 
-// The name by which Python and data files know a bit.
-struct Key {
-    std::string_view name;
-    std::uint32_t bit;
-};
-
 // What is known of a token's word, bits of `Token::flags`.
 enum Flag : std::uint16_t {
     PROPER = 1,   // names a person, a place or an organisation
@@ -69,15 +63,6 @@ inline Range range_of(std::size_t begin, std::size_t end) {
 using Buffer = std::vector<std::uint32_t>;
 inline void append(Buffer& to, Points some) { to.insert(to.end(), some.begin(), some.end()); }
 void clear(auto&... some) { (some.clear(), ...); }
-
-// n texts, one after the other; see `TextColumn`.
-struct OwnTexts {
-    Buffer points;
-    std::vector<std::int64_t> offsets;
-
-    std::size_t size() const { return offsets.size() - 1; }
-    Points operator[](std::size_t i) const { return TextColumn{points, offsets}[i]; }
-};
 
 constexpr bool is_circled(std::uint32_t point) { return 0x2460 <= point && point <= 0x249B; }  // ① and its like
 
@@ -170,11 +155,10 @@ enum Phrase : std::uint16_t {
     KEY = ANSWER | EXPLANATION | LINE,
 };
 
-// The sections of form_words.txt that list them.
-constexpr Key PHRASES[] = {
-    {"answer", ANSWER}, {"explanation", EXPLANATION}, {"line", LINE}, {"note", NOTE}, {"bracket", BRACKET}, {"points", POINTS},
-    {"unit", UNIT}, {"numbered", NUMBERED}, {"heading", HEADING}, {"paper", PAPER}, {"numeral", NUMERAL}, {"light", LIGHT},
-    {"part", PART}, {"joint", JOINT}, {"hanger", HANGER}, {"ask", ASK},
+// The sections of form_words.txt that list them, by bit.
+constexpr std::string_view PHRASES[] = {
+    "answer", "explanation", "line", "note", "bracket", "points", "unit", "numbered", "heading", "paper", "numeral", "light", "part",
+    "joint", "hanger", "ask",
 };
 
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
@@ -183,14 +167,13 @@ enum Meaning : std::uint32_t {
     SIGN = 1 << 18, LOOK = 1 << 19, FRACTION = 1 << 20, UNDERLINE = 1 << 21, ENVIRONMENT = 1 << 22,
 };
 
-// ... by the section of form_words.txt that lists the words, where there is one.
-constexpr Key FLAGS[] = {
-    {"proper", PROPER}, {"latin", LATIN}, {"negates", NEGATES}, {"limits", LIMITS}, {"emphasised", EMPHASISED},
-    {"asks", ASKS}, {"grammar", GRAMMAR}, {"joins", JOINS}, {"equals", EQUALS}, {"task", TASK}, {"polar", POLAR},
-    {"listed", LISTED}, {"argument", ARGUMENT}, {"function", FUNCTION}, {"english_function", ENGLISH_FUNCTION},
-    {"formula", FORMULA}, {"not_negating", NOT_NEGATING}, {"auxiliary", AUXILIARY}, {"sign", SIGN}, {"look", LOOK},
-    {"fraction", FRACTION}, {"underline", UNDERLINE}, {"environment", ENVIRONMENT},
+// Names of both by bit: the section of form_words.txt that lists the words, where there is one.
+constexpr std::string_view FLAGS[] = {
+    "proper", "latin", "negates", "limits", "emphasised", "asks", "grammar", "joins", "equals", "task", "polar", "listed",
+    "argument", "function", "english_function", "formula", "not_negating", "auxiliary", "sign", "look", "fraction", "underline",
+    "environment",
 };
+static_assert(1 << (std::size(FLAGS) - 1) == ENVIRONMENT && 1 << (std::size(PHRASES) - 1) == ASK);
 
 struct FormTables {
     static constexpr std::uint32_t MATHEMATICAL = 0x1D400, MATHEMATICAL_END = 0x1D800;
@@ -212,14 +195,14 @@ struct FormTables {
     };
 
     const Lexicon* lexicon = nullptr;
-    OwnTexts folded;                     // what the characters of the table become
-    std::vector<std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, + of accents and the like, or 0
-    std::vector<Class> classes;          // PLANE
-    std::vector<std::uint8_t> proper;    // by node, whether it names a person or the like
-    std::vector<float> weights;          // by node, 0 for none
-    OwnTexts phrases;                    // sorted
-    std::vector<std::uint16_t> phrase_kinds;
-    Buffer negating;
+    TextColumn folded;                       // what the characters of the table become
+    std::span<const std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, + of accents and the like, or 0
+    std::span<const Class> classes;          // PLANE
+    std::span<const std::uint8_t> proper;    // by node, whether it names a person or the like
+    std::span<const float> weights;          // by node, 0 for none
+    TextColumn phrases;                      // sorted
+    std::span<const std::uint16_t> phrase_kinds;
+    Points negating;
     std::vector<std::uint16_t> first = std::vector<std::uint16_t>(PLANE + 1);  // of `phrases` by character
     std::vector<std::uint32_t> single = std::vector<std::uint32_t>(PLANE);     // what a character becomes, 0 if several
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character

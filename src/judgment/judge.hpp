@@ -16,8 +16,8 @@ namespace dedup::judgment {
 // the feature is at most the threshold. scores and probabilities: points of the calibration, ascending; between them
 // it is a line.
 struct Model {
-    std::vector<std::int32_t> feature{}, left{}, right{}, roots{};
-    std::vector<double> threshold{}, value{}, scores{}, probabilities{};
+    std::span<const std::int32_t> feature{}, left{}, right{}, roots{};
+    std::span<const double> threshold{}, value{}, scores{}, probabilities{};
 
     static constexpr std::size_t MOST_NODES = 1 << 16, MOST_DEPTH = 64;
 
@@ -30,8 +30,8 @@ struct Model {
         }
         if (std::max(nodes, roots.size()) > MOST_NODES || scores.empty() || scores.size() != probabilities.size())
             return false;
-        for (const auto* some : {&threshold, &value, &scores, &probabilities}) {
-            if (!std::ranges::all_of(*some, [](double x) { return std::isfinite(x); })) return false;
+        for (const auto& some : {threshold, value, scores, probabilities}) {
+            if (!std::ranges::all_of(some, [](double x) { return std::isfinite(x); })) return false;
         }
         if (!std::ranges::is_sorted(scores, std::less_equal<>{}) || !std::ranges::is_sorted(probabilities) ||
             probabilities.front() < 0 || probabilities.back() > 1)
@@ -130,9 +130,6 @@ private:
 // Calls take(form) for each text; the form has no profile.
 void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take);
 
-// Writes what a text asks, whatever the order of its choices: a text to sketch.
-void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out);
-
 // What decides a pair: its differences, how alike its canonical texts are, or nothing: all pairs are joined.
 enum class Judging : std::uint8_t { differences, similarity, none };
 constexpr std::string_view JUDGINGS[] = {"differences", "similarity", "none"};
@@ -226,9 +223,8 @@ public:
     std::shared_ptr<ReadTexts> read(const Strings& texts, const ReadTexts::Each& each = {}) const {
         return std::make_shared<ReadTexts>(texts, tables_, each);
     }
-    void write_canonical(const ParsedText& text, Buffer& out) const {
-        judgment::write_canonical(text, tables_, relations_.spellings, out);
-    }
+    // Writes what a text asks, whatever the order of its choices: a text to sketch.
+    void write_canonical(const ParsedText& parsed, Buffer& out) const;
     std::vector<Richness> richness(const ReadTexts& texts) const;
 
     // Fills all of the verdicts but similarities, which it does only where these decide.

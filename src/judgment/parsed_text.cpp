@@ -130,17 +130,11 @@ public:
         ParsedTexts::Place& place = to_.places.back();
         place.han = tables_.has_any(body.text, Class::han);
         place.layout.provisions = is_provision(task, 0);
-        clear(images_, image_ends_);
         place.stem = write(stem);
         for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
         place.answer = write(splitter_.answer.reader(tables_));
         place.explanation = write(splitter_.explanation.reader(tables_));
         place.notes = write(notes_.reader(tables_));
-        std::size_t begin = 0;
-        for (const std::size_t end : image_ends_) {
-            to_.inner.push_back(to_.write(Points(images_).subspan(begin, end - begin)));
-            begin = end;
-        }
         to_.end_one();
     }
 
@@ -271,8 +265,9 @@ private:
         if (part.text.empty()) return to_.write({});
         const Range range = to_.write(flattener_.flatten(part));
         for (const Points address : flattener_.images) {
-            append_image_key({tables_, address}, images_);
-            image_ends_.push_back(images_.size());
+            image_.clear();
+            append_image_key({tables_, address}, image_);
+            to_.inner.push_back(to_.write(image_));
         }
         return range;
     }
@@ -283,9 +278,8 @@ private:
     NoteSplitter splitter_;
     Flattener flattener_;
     SearchedText text_, rest_, body_, notes_;
-    Buffer images_, cased_;
+    Buffer image_, cased_;
     std::vector<Range> runs_;
-    std::vector<std::size_t> image_ends_;
 };
 
 // Letters, digits and signs, numbers in digits; a space only between two words that are not Han.
@@ -331,10 +325,10 @@ void write_part(const ParsedText& parsed, Range part, const FormTables& tables, 
 
 }  // namespace
 
-void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out) {
+void Judge::write_canonical(const ParsedText& parsed, Buffer& out) const {
     out.clear();
     std::size_t image = 0;
-    const auto write = [&](Range part, Buffer& to) { write_part(parsed, part, tables, spellings, image, to); };
+    const auto write = [&](Range part, Buffer& to) { write_part(parsed, part, tables_, relations_.spellings, image, to); };
     write(parsed.stem, out);
     std::vector<Buffer> choices(parsed.choices.size());
     for (std::size_t k = 0; k < choices.size(); k++) write(parsed.choices[k], choices[k]);
@@ -351,15 +345,11 @@ ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables, const Each&
     utf8_.data.reserve(size);
     parsed_.points.reserve(size);
     TextParser parser(tables, parsed_);
-    Buffer points;
+    TextReader reader(texts);
     for (std::size_t i = 0; i < texts.size(); i++) {
-        const auto bytes = texts[i];
-        if (points.size() < bytes.size() + ASCII_BLOCK) points.resize(bytes.size() + ASCII_BLOCK);
-        const std::ptrdiff_t count = decode_utf8(bytes, points.data());
-        if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
-        const Points text = Points(points).first(static_cast<std::size_t>(count));
+        const Points text = reader[i];
         parser.read(text);
-        utf8_.add(bytes);
+        utf8_.add(texts[i]);
         if (each) each(text, parsed_[i]);
     }
 }

@@ -25,8 +25,6 @@ std::uint64_t scale_of(std::uint32_t point) {  // 0 for others
     return k < std::size(SCALES) ? SCALES[k] : 0;
 }
 
-constexpr bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }
-
 // A bit for each character of the basic plane, whether a number begins with it: every character is asked.
 constexpr std::array<std::uint64_t, PLANE / 64> BEGINNINGS = [] {
     std::array<std::uint64_t, PLANE / 64> bits{};

@@ -36,7 +36,6 @@ struct Spellings {
         std::uint8_t uses = 0;
         Points text;  // how it is written plainly, empty: as it is
     };
-    OwnTexts texts;
     HashTable<Spelling> words;  // by digest
     std::size_t longest_unit = 0;
     Buffer unit_starts;  // what units behind a number begin with, ascending
