@@ -78,19 +78,20 @@ const SharedWords::Totals& SharedWords::find(const Form& a, const Form& b) {
     const auto x = asked(a), y = asked(b);
     found_ = true;
     totals_ = {};
-    weights_.reset(x.size() + y.size());
+    places_.reset(x.size() + y.size());
+    weights_.assign(1, {});
     const auto raise = [](double& weight, double to, double& sum) {  // exact in any order: the weights are floats
         if (weight >= to) return;
         sum += to - std::max(weight, 0.0);
         weight = to;
     };
-    words_.assign(x.size() + y.size(), nullptr);
+    words_.assign(x.size() + y.size(), 0);
     auto place = words_.begin();
     const auto enter = [&](std::span<const Token> tokens, double Weights::* here, double& sum) {
         for (const Token& token : tokens) {
-            Weights*& held = *place++;
+            std::uint32_t& held = *place++;
             if (!has_content(token)) continue;
-            Weights& word = *(held = &weights_[key_of(token.key)].value);  // which stays there: the table has room for all
+            Weights& word = weights_[held = place_of(token.key)];
             const double before = word.both();
             raise(word.*here, token.weight, sum);
             word.count++;
@@ -102,14 +103,23 @@ const SharedWords::Totals& SharedWords::find(const Form& a, const Form& b) {
     return totals_;
 }
 
+std::uint32_t SharedWords::place_of(std::uint64_t key) {
+    const auto [place, is_new] = places_[key_of(key)];
+    if (is_new) {
+        place = static_cast<std::uint32_t>(weights_.size());
+        weights_.emplace_back();
+    }
+    return place;
+}
+
 SharedWords::Own SharedWords::own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there,
-                                  bool numbers) const {
+                                  bool numbers) {
     Own found;
     const auto tokens = asked(form);
     for (std::size_t i = 0; i < tokens.size(); i++) {
         const Token& token = tokens[i];
-        if (!words_[first + i] || words_[first + i]->*there >= 0 || token.kind == Kind::image) continue;
-        Weights& word = *words_[first + i];
+        Weights& word = weights_[words_[first + i]];
+        if (words_[first + i] == 0 || word.*there >= 0 || token.kind == Kind::image) continue;
         if (word.count) {
             found.weight += word.*here;
             found.named = std::max(found.named, word.*here * std::log1p(word.count));
@@ -123,7 +133,7 @@ SharedWords::Own SharedWords::own(const Form& form, std::size_t first, double We
 std::pair<SharedWords::Own, SharedWords::Own> SharedWords::own(const Form& a, const Form& b, std::span<const std::uint64_t> alike,
                                                                bool numbers) {
     for (const std::uint64_t key : alike) {
-        Weights& word = weights_[key_of(key)].value;
+        Weights& word = weights_[place_of(key)];
         word.left = std::max(word.left, 0.0);
         word.right = std::max(word.right, 0.0);
     }

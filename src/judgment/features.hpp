@@ -330,16 +330,18 @@ public:
     const Totals& find(const Form& a, const Form& b);
     // Once they are found: of one word; of those of the left text, or the right one. alike: keys of words that are only
     // written otherwise, and so are in both.
-    Weights of(const Token& word) const { return weights_.find(key_of(word.key)); }
+    Weights of(const Token& word) const { return weights_[places_.find(key_of(word.key))]; }
     std::pair<Own, Own> own(const Form& a, const Form& b, std::span<const std::uint64_t> alike, bool numbers);
 
 private:
-    Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers) const;
+    std::uint32_t place_of(std::uint64_t key);
+    Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers);
 
     bool found_ = false;
     Totals totals_;
-    HashTable<Weights> weights_;   // by word
-    std::vector<Weights*> words_;  // of each token of both, null where it has no content
+    HashTable<std::uint32_t> places_;  // of words in `weights_`
+    std::vector<Weights> weights_;     // the first is of no word
+    std::vector<std::uint32_t> words_; // places, of each token of both, 0 where it has no content
 };
 
 // What the differences of two stems say together.

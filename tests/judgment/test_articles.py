@@ -4,7 +4,14 @@ import random
 
 import pytest
 
-from tests.judgment.forms import check_pairs, guards_of, judge, kind_of, verdict
+from tests.judgment.forms import (
+    check_pairs,
+    compared,
+    guards_of,
+    judge,
+    kind_of,
+    verdict,
+)
 
 BODY = "全县做好防汛，成立三个小组。\n各乡镇设值班电话，每天报告水位。\n仓库备好沙袋，汛后清点。"
 ENGLISH = "Keep sand bags ready.\nReport the water level each day.\nCount the bags afterwards."
@@ -100,3 +107,11 @@ def test_altered_articles_are_compared_as_the_reference_compares_them():
 def test_without_words_a_text_is_of_some_kind():
     assert [kind_of(text, text) for text in ("", "\n\n\n\n")] == ["message"] * 2
     assert [kind_of(text, text) for text in ("？", "12")] == ["question"] * 2
+
+
+def test_texts_of_more_words_than_the_core_makes_room_for_at_first_are_compared():
+    words = [f"word{i:05}x" if i % 12 else "end." for i in range(40_000)]
+    text = f"Floods\n{' '.join(words)}"
+    (found,), (turned,) = compared([(text, text.replace("word00500x", "other"))])
+    assert found["features"].tolist() == turned["features"].tolist()
+    assert found["left_out"] == turned["left_out"] == 0
