@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from dedup_job.judgment.model import feature_names
 from tests.judgment.forms import (
     check_pairs,
     compared,
@@ -112,6 +113,5 @@ def test_without_words_a_text_is_of_some_kind():
 def test_texts_of_more_words_than_the_core_makes_room_for_at_first_are_compared():
     words = [f"word{i:05}x" if i % 12 else "end." for i in range(40_000)]
     text = f"Floods\n{' '.join(words)}"
-    (found,), (turned,) = compared([(text, text.replace("word00500x", "other"))])
-    assert found["features"].tolist() == turned["features"].tolist()
-    assert found["left_out"] == turned["left_out"] == 0
+    (found,), _ = compared([(text, text.replace("word00500x", "other"))])
+    assert 0 < found["features"][feature_names().index("own_most")] < 0.001
