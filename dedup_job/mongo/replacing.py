@@ -19,7 +19,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import Piece, Record, RunPieces, in_parts, insert_once
+from dedup_job.mongo.commits import Piece, Record, RunPieces, in_parts, insert_once, piece_id
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.raw_bson import RawDocument
@@ -36,6 +36,7 @@ class Leaving:
     """Documents and rows that leave in one commit of a run; piece: the number of the first.
 
     An undo needs those of earlier runs; those of the run itself are needed until it is settled.
+    over: ids of pieces that a commit before has needed.
     """
 
     target: TargetReader
@@ -43,6 +44,7 @@ class Leaving:
     earlier: Sequence[Piece] = ()
     own: Sequence[Piece] = ()
     piece: int = 0
+    over: Sequence[int] = ()
 
     def record(self, keys: Sequence[bytes]) -> Record:
         """Return the record of the commit; keys: of what it writes."""
@@ -52,19 +54,20 @@ class Leaving:
         """Write documents and rows of the ledger, and let leave what has another place now."""
         target, pieces = self.target, [*self.earlier, *self.own]
         if pieces:
-            target.state.check()
+            target.state.prove()
+            if self.over:
+                target.runs.delete_many({"_id": {"$in": [*self.over]}}, session=session)
             self._pieces.write(self.piece, pieces, session)
         left_target = [row.key for piece in pieces for row in piece.kept]
         left_ledger = [row.key for piece in pieces for row in piece.rows]
         parts = (target.documents, kept, left_target), (target.ledger, rows, left_ledger)
         _exchange(target, parts, session)
 
-    def settled(self) -> None:
-        """Remove what only a commit that was cut off would have needed."""
-        if self.own:
-            self.target.state.check()
-            first = self.piece + len(self.earlier)
-            self.target.retry(lambda: self._pieces.remove(None, first))
+    @property
+    def own_ids(self) -> list[int]:
+        """The ids of pieces that nobody needs once the commit is settled."""
+        first = self.piece + len(self.earlier)
+        return [piece_id(self.run, first + number) for number in range(len(self.own))]
 
     @property
     def _pieces(self) -> RunPieces:
@@ -84,7 +87,7 @@ def _exchange(
     if session is not None:
         _delete(target, gone, session)
     for place, (collection, rows, former) in enumerate(parts):
-        target.state.check()
+        target.state.prove()
         if former and session is None:
             there = {comparable(key): key for key in former}
             new = {comparable(id_keys.id_element(raw)): raw for raw in rows.list()}
@@ -108,12 +111,16 @@ def _delete(
 ) -> None:
     for collection, keys in gone:
         for part in in_commands(keys):
-            target.state.check()
+            target.state.prove()
             collection.delete_many(id_keys.among(part), session=session)
 
 
 def leaving(
-    target: TargetReader, run: int, former: Sequence[bytes], replaced: Documents
+    target: TargetReader,
+    run: int,
+    former: Sequence[bytes],
+    replaced: Documents,
+    over: Sequence[int] = (),
 ) -> Leaving:
     """Return the removals for documents decided again (`former`) and replaced ones."""
     if not (former or len(replaced)):
@@ -126,7 +133,7 @@ def leaving(
     earlier = [row for row in whole if run_of(row.raw, is_kept=True) != run]
     piece = RunPieces(target.runs, run, target.retry).next()
     pieces = [*again, *map(Piece, in_parts(earlier))]
-    return Leaving(target, run, pieces, [*map(Piece, in_parts(own))], piece)
+    return Leaving(target, run, pieces, [*map(Piece, in_parts(own))], piece, over)
 
 
 def ledger_rows(
@@ -206,7 +213,7 @@ def take_back(target: TargetReader, record: Record, session: ClientSession | Non
     there = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
     for collection, own in target.of_run(run):
         for part in in_commands([*there]):
-            target.state.check()
+            target.state.prove()
             collection.delete_many({"$and": [id_keys.among(part), own]}, session=session)
     if first is not None:
         pieces.remove(session, first)

@@ -156,6 +156,7 @@ class State:
             write_concern=WriteConcern("majority", j=True),
         )
         self.sessions: Sequence[Mapping[str, Any]] = ()  # in which a holder of the lease writes
+        self.has_transactions = True
         self.token: int | None = None  # for fencing, None while the lease is not held
         self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
@@ -278,6 +279,15 @@ class State:
                 name=self.collection.full_name,
                 seconds=silent,
             )
+
+    def prove(self) -> None:
+        """Raise LeaseLost if another run holds the lease, before a write that no token stands in.
+
+        A transaction proves it by the token in its journal row; without one the server is asked.
+        """
+        self.check()
+        if not self.has_transactions and self.collection.find_one(self._own(), {"_id": 1}) is None:
+            self.lose()
 
     def renew(self) -> None:
         """Renew the lease, also an overdue one, which nobody else had; LeaseLost if it is lost."""

@@ -77,6 +77,7 @@ class Target(TargetReader):
         self._before = 0  # the generation then
         self._rows_before = 0  # of the ledger, then
         self._leaving: Leaving | None = None  # with the batch that is written, alone
+        self._over: Sequence[int] = ()  # ids of pieces that the batch before it needed
         self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
@@ -87,6 +88,7 @@ class Target(TargetReader):
         self.retry(lambda: self._create(is_new=state is None))
         try:
             self.retry(self.state.acquire)
+            self.state.has_transactions = self.commits.whole
             self.retry.before_again = self.state.renew  # what waited may have lost the lease
             if self.retry(self._take_over).get("undo") is not None:
                 self._recover(self)
@@ -202,7 +204,7 @@ class Target(TargetReader):
         documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
         ledger, replaced = ledger_rows(self, documents, decisions, run)
-        out = leaving(self, run, documents.former, replaced)
+        out = leaving(self, run, documents.former, replaced, self._over)
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         record, writes = out.record(keys.list()), partial(out.exchange, kept, ledger)
@@ -219,8 +221,7 @@ class Target(TargetReader):
         self.commits.settle(self._before + number, {"checkpoint": report.checkpoint.as_dict()})
         if (out := self._leaving) is not None:
             self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
-            out.settled()
-            self._leaving = None
+            self._over, self._leaving = out.own_ids, None
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 
@@ -319,7 +320,11 @@ class Target(TargetReader):
         """
         self.state.check()
         # before the next one begins behind them
-        fits = self.changes.enter(report.checkpoint.run, changed)
+        try:
+            fits = self.changes.enter(report.checkpoint.run, changed)
+        except OperationFailure:
+            self.state.confirm()  # who took the lease may enter the same
+            raise
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
@@ -332,6 +337,8 @@ class Target(TargetReader):
             values["bookmark"] = asdict(left)
         self.retry(lambda: self.state.update(values, generation=at))
         self.retry(lambda: self.write_run_row(report))
+        if self._over and report.checkpoint.finished:
+            self.retry(lambda: self.runs.delete_many({"_id": {"$in": [*self._over]}}))
         if (days := self.undo_days) is not None and report.status is Status.DONE:
             self.retry(lambda: purge(self.runs, report.checkpoint.run, days))
 
