@@ -144,9 +144,10 @@ class Target(TargetReader):
     def check_runs(self, state: Mapping[str, Any]) -> None:
         """Raise StateMismatch for a state that `T.runs` contradicts.
 
-        Behind it, a number would be given twice.
+        Behind it, a number would be given twice. With another source, an undo would ask the wrong
+        one whether it still holds what leaves the target.
         """
-        last = self.last_run()
+        last, source = self.last_run(), self.source.full_name
         if last is not None and last["_id"] >= next_run(state):
             raise StateMismatch(
                 "{runs} holds run {run}, and {target}.state knows {number} runs: someone "
@@ -157,6 +158,18 @@ class Target(TargetReader):
                 run=last["_id"],
                 target=self.name,
                 number=next_run(state) - 1,
+            )
+        other = self.last_run({"source": {"$ne": source}})
+        if other is not None:
+            raise StateMismatch(
+                "run {run} in {runs} read {other}, and {target}.state names {source}: someone "
+                "changed one of them. Where the source was renamed, both need its new name; "
+                "else put back what was there. Nothing was written.",
+                run=other["_id"],
+                runs=self.runs.full_name,
+                other=other["source"],
+                target=self.name,
+                source=source,
             )
 
     def begin(

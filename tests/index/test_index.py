@@ -349,7 +349,7 @@ def test_documents_are_found_by_their_ids_and_give_them_back(given_ids, data):
     index.forget_keys(gone)
     sought = [*given_ids, b"\x07_id\0another one.", b"\x02_id\0"]
     expected = [-1 if one in gone else n for n, one in enumerate(given_ids)] + [-1, -1]
-    assert index.find_ids(strings_of(sought)).tolist() == expected
+    assert index.core.find_ids(strings_of(sought)).tolist() == expected
     keys, values = index.documents(np.arange(len(given_ids)))
     assert (keys.list(), values.tolist()) == (given_ids, [*range(len(given_ids))])
     assert (index.live, len(index)) == (len(given_ids) - len(gone), len(given_ids))
@@ -357,16 +357,16 @@ def test_documents_are_found_by_their_ids_and_give_them_back(given_ids, data):
 
 def test_ids_that_came_after_the_first_question_are_found_as_well():
     index = index_of(prints_of(range(3)))
-    assert index.find_ids(ids(5)).tolist() == [0, 1, 2, -1, -1]
+    assert index.core.find_ids(ids(5)).tolist() == [0, 1, 2, -1, -1]
     index.add(ids(2, 3), prints_of(range(2)))
-    assert index.find_ids(ids(5)).tolist() == [0, 1, 2, 3, 4]
+    assert index.core.find_ids(ids(5)).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_a_document_that_is_kept_again_counts_by_its_last_number():
     index = index_of(prints_of(range(3)))
     index.forget_keys({ids(1).at(0)})
     index.add(ids(1), prints_of([7]))
-    assert index.find_ids(ids(1)).tolist() == [3]
+    assert index.core.find_ids(ids(1)).tolist() == [3]
     index.forget_keys({ids(1).at(0)})
     index.recall_keys({ids(1).at(0)})
     assert index.live_numbers().tolist() == [1, 2, 3]
@@ -401,7 +401,7 @@ FIRST = np.zeros(1, dtype=np.int64)
 USES = {
     "documents": lambda index: index.documents(FIRST)[1].tolist(),
     "find": lambda index: index.find(prints_of([1]))["number"].tolist(),
-    "find_ids": lambda index: index.find_ids(ids(3)).tolist(),
+    "find_ids": lambda index: index.core.find_ids(ids(3)).tolist(),
     "held_ids": lambda index: index.held_ids()(ids(2)).tolist(),
     "live_numbers": lambda index: index.live_numbers().tolist(),
     "to_merge": lambda index: index.to_merge(),
