@@ -35,10 +35,10 @@ def propose(
     *,
     asks: bool,
 ) -> tuple[str, str, str | None, str]:
-    """Return a run that a person agreed to try; UsageError holds the command if nobody is asked.
+    """Propose a run; return source, target, field and the command that writes.
 
-    Source, target, and the field if the options name none; then the command that writes. names:
-    source and target, None where they are missing; look: the options of a dry run.
+    The field is None where the options name one. UsageError holds the command if nobody is asked.
+    names: source and target, None where they are missing; look: the options of a dry run.
     """
     out, (source, target), field = Output(sys.stderr), names, None
     asks = asks and is_interactive()

@@ -220,7 +220,7 @@ class DryTarget(TargetReader, protocols.Target):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Check the target; keep nobody away."""
+        """Check the target; take no lease."""
         self.check()
         yield
 
@@ -313,7 +313,7 @@ class SurveyCollector:
         rank: float,
         decided: Callable[[], DecidedDocument],
     ) -> None:
-        """Hold a document if it is one of so many of the lowest rank; it is made only then."""
+        """Keep a document, made by `decided`, if its rank is among the `most` lowest."""
         held = self._held[part]
         if len(held) < most or rank < held[-1][0]:
             insort(held, (rank, decided()), key=itemgetter(0))

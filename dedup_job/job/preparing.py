@@ -201,11 +201,11 @@ class Writers(Generic[T]):
     def _is_next(self, number: int) -> bool:
         """Wait until all before an item is settled; False if one of them failed."""
 
-        def is_vain() -> bool:
+        def is_blocked() -> bool:
             return self._failed is not None and self._failed[0] < number
 
         with self._turn:
-            self._turn.wait_for(lambda: self._settled == number - 1 or is_vain())
+            self._turn.wait_for(lambda: self._settled == number - 1 or is_blocked())
             return self._settled == number - 1
 
 

@@ -90,12 +90,11 @@ class Audited:
 
 @dataclass(slots=True)
 class _Stored:
-    """A document of the target or a row of the ledger, and the decision that it says.
+    """A document of the target or a row of the ledger, with its decision.
 
-    compared: bytes of it; values: its fields, of a document those that dedup added; document: as
-    target or ledger hold it; text: the one that was decided, "" where it is not known; pair: with
-    the original, or the candidate that it is no duplicate of; reason: of a row; refusal: why that
-    is no duplicate; source: the document as it is.
+    compared: the bytes to compare; values: the fields, of a document only the mark; document: as
+    stored; text: the decided one, "" if unknown; pair: with the original, or with the refused
+    candidate; reason: of a row; refusal: of a row without a pair; source: the present document.
     """
 
     key: bytes

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from functools import cache, cached_property
+from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -122,7 +122,7 @@ class Record(NamedTuple):
     number: int = 0
 
     def values(self) -> dict[str, Any]:
-        """Return the record as the journal holds it; what has no room there stays after a kill."""
+        """Return the fields of the journal row; what exceeds 15 MiB of keys stays after a kill."""
         ends = accumulate(map(len, self.keys))
         keys = b"".join(key for key, end in zip(self.keys, ends, strict=True) if end <= _MOST_KEYS)
         return {"run": self.run, "keys": Binary(keys), "first": self.first}
@@ -136,7 +136,7 @@ class Commits:
 
     A commit is recorded in a row of the journal, beside the state, then written, then settled: from
     then on it counts. Several are written at once, each over a session and a row of its own, and
-    settled in order. The next holder of the lease takes back by its record what was not settled.
+    settled in order. The next holder of the lease undoes unsettled commits by their records.
     On a server with transactions record and writes are one. The rows of the journal bear the token
     of the lease, so that who lost it writes nothing.
     """
@@ -145,7 +145,7 @@ class Commits:
         self, client: Client, state: State, retry: RetryPolicy, *, at_once: int = 1
     ) -> None:
         """Take the state; at_once: how many commits may be open, written or not."""
-        self._client, self._state, self._retry = client, state, retry
+        self._state, self._retry = state, retry
         self._journal = state.collection
         self._sessions = [client.start_session() for _ in range(at_once)]
         # by which another process can end what this one left
@@ -153,13 +153,8 @@ class Commits:
         self._under_way = set[int]()
         self.generation = 0  # of the state
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether the server has transactions."""
-        return "setName" in self._retry(lambda: self._client.admin.command("hello"))
-
     def begin(self, target: str) -> None:
-        """Begin the journal of a target, given by its id; what was in it counts, or is undone."""
+        """Write an empty journal row for each session; target: the id in its state."""
         token = self._state.token
         values = {"target": target, "token": token, NUMBER: self.generation}
         earlier = {"token": {"$not": {"$gt": token}}}
@@ -170,9 +165,9 @@ class Commits:
         self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
 
     def end(self) -> None:
-        """Remove what is settled from the journal, if it can be."""
+        """Delete the settled rows of the journal; an error of the server is ignored."""
         settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
-        journal = self._journal.with_options(write_concern=WriteConcern(1))  # nobody waits for it
+        journal = self._journal.with_options(write_concern=WriteConcern(1))  # not awaited
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             journal.delete_many(settled)
 
@@ -182,7 +177,7 @@ class Commits:
         return not self._under_way
 
     def commit(self, writes: Writes, values: Mapping[str, Any], record: Record = NOTHING) -> None:
-        """Do the writes and set values in the state; as below."""
+        """Do the writes and settle them, with values for the state; as `write`."""
         number = self.generation + 1
         self.write(number, writes, record)
         self.settle(number, values)
@@ -208,7 +203,7 @@ class Commits:
             self._under_way.discard(number)
 
     def settle(self, number: int, values: Mapping[str, Any]) -> None:
-        """Set values in the state, and let the next commit count."""
+        """Count the next commit in the state, and set values there."""
         self._repeated(lambda: self._state.update(values, count=1, generation=number - 1))
         self.generation = number
 
@@ -217,7 +212,7 @@ class Commits:
 
         def attempt() -> None:
             with self._transaction(self._sessions[0]) as session:
-                if session is None:  # what is cut off here begins again by the record
+                if session is None:  # after a kill the record is still there
                     writes(None)
                 self._enter(record.row, record.number, {NUMBER: 0}, session)
                 if session is not None:
@@ -236,7 +231,7 @@ class Commits:
     @contextmanager
     def _transaction(self, session: ClientSession) -> Iterator[ClientSession | None]:
         self._state.check()
-        if not self.whole:
+        if not self._state.has_transactions:
             yield None
             return
         with session.start_transaction(_MAJORITY, _DURABLE, _PRIMARY):

@@ -36,7 +36,7 @@ class Leaving:
     """Documents and rows that leave in one commit of a run; piece: the number of the first.
 
     An undo needs those of earlier runs; those of the run itself are needed until it is settled.
-    over: ids of pieces that a commit before has needed.
+    over: ids of pieces to remove, which a former commit needed.
     """
 
     target: TargetReader

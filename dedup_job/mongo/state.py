@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -156,12 +157,16 @@ class State:
             write_concern=WriteConcern("majority", j=True),
         )
         self.sessions: Sequence[Mapping[str, Any]] = ()  # in which a holder of the lease writes
-        self.has_transactions = True
         self.token: int | None = None  # for fencing, None while the lease is not held
         self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+
+    @cached_property
+    def has_transactions(self) -> bool:
+        """Whether the server has transactions, as members of a replica set do."""
+        return "setName" in self.collection.database.client.admin.command("hello")
 
     def read(self) -> dict[str, Any] | None:
         """Return the state document, None before a first run; StateMismatch for another format."""

@@ -88,7 +88,6 @@ class Target(TargetReader):
         self.retry(lambda: self._create(is_new=state is None))
         try:
             self.retry(self.state.acquire)
-            self.state.has_transactions = self.commits.whole
             self.retry.before_again = self.state.renew  # what waited may have lost the lease
             if self.retry(self._take_over).get("undo") is not None:
                 self._recover(self)
@@ -103,7 +102,7 @@ class Target(TargetReader):
         form, rows = self.form, ["find", "insert", "remove", "createCollection"]
         keeps = (OnChange.KEEP, OnDelete.KEEP)
         replaces = form.ranking or (form.source.on_change, form.source.on_delete) != keeps
-        more = ["update"] if replaces and not self.commits.whole else []
+        more = ["update"] if replaces and not self.state.has_transactions else []
         index = [] if form.ranking is None else ["createIndex"]
         needed = [
             (self.documents, [*rows, *more]),
