@@ -27,12 +27,18 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection, Client
-from dedup_job.mongo.errors import DUPLICATE_KEY, NO_RETRY, RetryPolicy, refused_writes
+from dedup_job.mongo.errors import (
+    DUPLICATE_KEY,
+    NO_RETRY,
+    RetryPolicy,
+    Unsettled,
+    refused_writes,
+)
 from dedup_job.mongo.id_keys import shown, shown_value
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import look_up, packed
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES
-from dedup_job.mongo.state import LAST_WORD_SECONDS, PIECE, AlreadyWritten, State
+from dedup_job.mongo.state import LAST_WORD_SECONDS, PIECE, State
 from dedup_job.native.bytes_column import BytesColumn
 
 log = logging.getLogger("dedup")
@@ -106,6 +112,10 @@ def writers_for(client: Client) -> int:
     except (OperationFailure, KeyError):  # without the right to ask
         cores = _USUAL_CORES
     return min(max(cores // 2, 2), 8)
+
+
+class _AlreadyWritten(Exception):
+    """An attempt wrote the batch, and its reply was lost."""
 
 
 class Record(NamedTuple):
@@ -204,7 +214,7 @@ class Commits:
 
     def settle(self, number: int, values: Mapping[str, Any]) -> None:
         """Count the next commit in the state, and set values there."""
-        self._repeated(lambda: self._state.update(values, count=1, generation=number - 1))
+        self._repeated(lambda: self._state.settle(number, values))
         self.generation = number
 
     def take_back(self, record: Record, writes: Writes) -> None:
@@ -222,7 +232,7 @@ class Commits:
 
     def _repeated(self, attempt: Callable[[], object]) -> None:
         try:
-            with suppress(AlreadyWritten):
+            with suppress(_AlreadyWritten):
                 self._retry(attempt)
         except (PyMongoError, StateMismatch):
             self._state.confirm()  # after a long sleep the lease may be the reason
@@ -249,9 +259,10 @@ class Commits:
         result = self._journal.update_one({**own, NUMBER: before}, change, session=session)
         if result.matched_count == 1:
             return
-        if self._journal.find_one(own) is None:
+        if (held := self._journal.find_one(own)) is None:
             self._state.lose()
-        raise AlreadyWritten
+        # the reply of an earlier attempt was lost; what no majority holds may be rolled back
+        raise _AlreadyWritten if held[NUMBER] == values[NUMBER] else Unsettled(Unsettled.why)
 
 
 def _row(number: int) -> str:

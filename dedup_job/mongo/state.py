@@ -27,7 +27,6 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost, StateMismatch
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.errors import Unsettled
 from dedup_job.mongo.raw_bson import LENIENT
 from dedup_job.runs.run import Checkpoint, Run, Status, in_utc
 from dedup_job.runs.status import Holder
@@ -121,10 +120,6 @@ def _machine() -> str:
         elif path.exists():
             parts.append(path.read_text().strip())
     return "|".join(parts)
-
-
-class AlreadyWritten(Exception):
-    """An attempt wrote the batch, and its answer was lost."""
 
 
 class OwnRow(dict[str, Any]):
@@ -257,19 +252,23 @@ class State:
         (row,) = self.collection.aggregate([{"$limit": 1}, {"$project": {"now": "$$NOW"}}])
         return cast(datetime, row["now"])
 
-    def update(
-        self, values: Mapping[str, Any], *, count: int = 0, generation: int | None = None
-    ) -> None:
-        """Set fields under the fencing token; LeaseLost if another run holds the lease.
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Set fields under the fencing token; LeaseLost if another run holds the lease."""
+        self._change({"$set": {**values}})
 
-        count: commits that are settled with it; generation: that of the state before. Where it is
-        another, AlreadyWritten if an attempt's answer was lost, Unsettled while that is unknown.
-        """
+    def settle(self, number: int, values: Mapping[str, Any]) -> None:
+        """Count a commit and set fields with it, but for one that counts already; as `update`."""
+        counts_now = {"$lt": ["$generation", number]}
+        values = {
+            name: {"$cond": [counts_now, {"$literal": value}, f"${name}"]}
+            for name, value in {**values, "generation": number}.items()
+        }
+        self._change([{"$set": values}])
+
+    def _change(self, change: Any) -> None:
         self.check()
-        change = {"$set": dict(values), "$inc": {"generation": count}}
-        result = self.collection.update_one(self._own(generation), change)
-        if result.matched_count != 1:
-            self._explain(generation, count)
+        if self.collection.update_one(self._own(), change).matched_count != 1:
+            self.lose()
 
     def check(self) -> None:
         """Raise LeaseLost if the lease is lost, or was not renewed for so long that it may be."""
@@ -321,17 +320,8 @@ class State:
         lease = (self.collection.find_one(alive) or {}).get("lease")
         return None if not lease or is_dead(lease) else lease
 
-    def _own(self, generation: int | None = None, **more: Any) -> dict[str, Any]:
-        at = {} if generation is None else {"generation": generation}
-        return {"_id": STATE_ID, "token": self.token, **at, **more}
-
-    def _explain(self, generation: int | None, count: int) -> NoReturn:
-        state = self.read() or {}
-        if state.get("token") != self.token or generation is None:
-            self.lose()
-        if state.get("generation") == generation + count:
-            raise AlreadyWritten
-        raise Unsettled(Unsettled.why)
+    def _own(self, **more: Any) -> dict[str, Any]:
+        return {"_id": STATE_ID, "token": self.token, **more}
 
     def _end_transactions(self, lease: Mapping[str, Any]) -> None:
         sessions = [*lease.get("sessions", ()), *filter(None, [lease.get("session")])]

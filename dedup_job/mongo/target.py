@@ -200,7 +200,7 @@ class Target(TargetReader):
         if checkpoint.run == 1:
             self.changes.forget()  # those of a former target of this name
         # first where the token is proved: a run that lost the lease adds no row
-        self.state.update({"checkpoint": checkpoint.as_dict()}, generation=self.commits.generation)
+        self.state.update({"checkpoint": checkpoint.as_dict()})
         self.write_run_row(record(checkpoint))
         return checkpoint
 
@@ -338,7 +338,6 @@ class Target(TargetReader):
             self.state.confirm()  # who took the lease may enter the same
             raise
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
-        at = self.commits.generation
         if bookmark is not None:
             decided = estimated(self.decided, self.retry)
             # where nothing was decided before, nothing could change
@@ -347,7 +346,7 @@ class Target(TargetReader):
                 values["unseen"] = True
             left = replace(bookmark, run=report.checkpoint.run, decided=decided)
             values["bookmark"] = asdict(left)
-        self.retry(lambda: self.state.update(values, generation=at))
+        self.retry(lambda: self.state.update(values))
         self.retry(lambda: self.write_run_row(report))
         if self._over and report.checkpoint.finished:
             self.retry(lambda: self.runs.delete_many({"_id": {"$in": [*self._over]}}))

@@ -7,7 +7,9 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo import commits
-from dedup_job.mongo.commits import insert
+from dedup_job.mongo.commits import NOTHING, Commits, insert
+from dedup_job.mongo.errors import RetryPolicy
+from dedup_job.mongo.state import State
 from dedup_job.native.bytes_column import strings_of
 
 RAW = CodecOptions(document_class=RawBSONDocument)
@@ -57,3 +59,16 @@ def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_dat
     errors = refused.value.details["writeErrors"]
     assert [(error["index"], error["code"]) for error in errors] == [(7, 11000), (33, 11000)]
     assert any_database.target.count_documents({}) == 40
+
+
+def test_a_repeated_commit_is_written_once_a_majority_holds_it(any_database, monkeypatch):
+    state, answers = State(any_database["target.state"]), iter([0, 1])
+    state.seed("db.source", {})
+    state.acquire()
+    commit = Commits(any_database.client, state, RetryPolicy(5.0))
+    commit.begin("target")
+    monkeypatch.setattr(commit._journal, "find_one", lambda _: {"number": next(answers)})
+    for _ in range(2):
+        commit.write(1, lambda session: insert(any_database.target, rows_of(1), session), NOTHING)
+    state.release()
+    assert [*answers] == []
