@@ -34,7 +34,7 @@ from dedup_job.mongo.commits import writers_for
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import are_own, place_of, shown
-from dedup_job.mongo.reading import PageSize, are_empty
+from dedup_job.mongo.reading import are_empty
 from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.source import Source
@@ -117,7 +117,7 @@ def run_job(
         else:
             target = Target(*places, finish_undo, retry, retry(lambda: writers_for(client)))
             target.undo_days = settings.run.undo_days
-        page = PageSize(settings.run.page_documents)
+        page = settings.run.page_documents
         source = Source(target.source, settings.source, retry, target.decided, page)
         retry(lambda: _check(client, names, others, source, target, request))
         if settings.cleaning.html == "auto":

@@ -21,7 +21,7 @@ from dedup_job.mongo.commits import RunPieces, former_intent, pieces_of_runs, un
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
 from dedup_job.mongo.raw_bson import RawPage
-from dedup_job.mongo.reading import ID_PAGE, PageSize, estimated, fetch, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, estimated, fetch, majority, pages
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import holder
 from dedup_job.mongo.target import Target
@@ -30,7 +30,7 @@ from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Progress, Status
 from dedup_job.runs.status import Check
 
-ROWS = PageSize(documents=5000)
+ROWS = 5000
 _ID = {"_id": 1}
 _NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
 KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind

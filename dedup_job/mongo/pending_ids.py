@@ -36,7 +36,6 @@ from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.reading import (
     ID_PAGE,
-    PageSize,
     RawDocuments,
     estimated,
     fetch,
@@ -51,7 +50,7 @@ from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
-_PAGE = PageSize(documents=5000)
+_PAGE = 5000
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
@@ -71,7 +70,7 @@ class PendingIds:
         settings: SourceSettings,
         retry: RetryPolicy = NO_RETRY,
         decided: Sequence[AnyCollection] = (),
-        page: PageSize = _PAGE,
+        page: int = _PAGE,
     ) -> None:
         self.collection, self.name = majority(collection), collection.full_name
         self.decided = [majority(c) for c in decided]
@@ -301,13 +300,13 @@ class PendingIds:
         return changes(self.collection, self._fields, since.token, until.token, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
-        for part in in_turn(keys, ID_PAGE.documents):
+        for part in in_turn(keys, ID_PAGE):
             known = self._known_of(part)
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
         known = set[bytes]()
-        for part in in_turn(keys, ID_PAGE.documents):
+        for part in in_turn(keys, ID_PAGE):
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known

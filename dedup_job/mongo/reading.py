@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -33,6 +32,7 @@ Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
+PAGE, ID_PAGE = 1000, 10_000  # most documents of a page; a server's reply has 16 MiB at most
 COMMAND_BYTES = 8 * 1024 * 1024  # of ids in one command, half of what it may take
 _LARGEST = raw_bson.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
@@ -50,16 +50,6 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     return _core.find_fields(array, [*path]).reshape(-1, 7)
 
 
-@dataclass(frozen=True, slots=True)
-class PageSize:
-    """The most documents of a page, which may end earlier: a server's reply has 16 MiB at most."""
-
-    documents: int = 1000
-
-
-ID_PAGE = PageSize(documents=10_000)
-
-
 def majority(collection: AnyCollection) -> RawDocuments:
     """Return the collection read raw, with what a majority of the servers will not take back."""
     return collection.with_options(
@@ -70,7 +60,7 @@ def majority(collection: AnyCollection) -> RawDocuments:
 
 def pages(
     collection: RawDocuments,
-    size: PageSize,
+    size: int,
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
     retry: RetryPolicy = NO_RETRY,
@@ -104,7 +94,7 @@ def pages(
 def fetch(
     collection: RawDocuments,
     keys: Sequence[bytes],
-    size: PageSize,
+    size: int,
     retry: RetryPolicy = NO_RETRY,
     paths: Sequence[Sequence[str]] = (),
     query: Mapping[str, Any] | None = None,
@@ -236,7 +226,7 @@ def rows_of(keys: BytesColumn, there: BytesColumn) -> NDArray[np.int64]:
 def _page(
     collection: RawDocuments,
     terms: Terms,
-    size: PageSize,
+    size: int,
     last: bytes | None,
     retry: RetryPolicy,
     paths: Sequence[Sequence[str]],
@@ -245,7 +235,7 @@ def _page(
 
     The driver makes an object of each document, so all are taken out of one reply instead.
     """
-    limit = size.documents + 1
+    limit = size + 1
     reply, is_open = retry(lambda: _ask(collection, terms, limit))
     page = raw_page(reply, paths)
     ended = len(page) < limit and not is_open
@@ -254,7 +244,7 @@ def _page(
     if last and not (page or ended):  # the next document has no room beside it
         others = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
         return _page(collection, {**terms, "filter": others}, size, None, retry, paths)
-    return page[: size.documents], ended
+    return page[:size], ended
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:

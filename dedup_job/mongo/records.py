@@ -20,7 +20,7 @@ from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import (
     ID_PAGE,
-    PageSize,
+    PAGE,
     fetch,
     in_turn,
     look_up,
@@ -33,8 +33,6 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.survey import Label
-
-_PAGE = PageSize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ class Records:
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
         """Yield rows of the ledger and what is known of each, in parts that memory has room for."""
-        for page in fetch(majority(self.target.ledger), keys, _PAGE, self.target.retry):
+        for page in fetch(majority(self.target.ledger), keys, PAGE, self.target.retry):
             rows = {row.key: row for row in page}
             for documents in self.target.origin.in_parts([*rows]):
                 yield [self._with(rows.pop(key), d) for key, d in documents.items()]

@@ -6,7 +6,7 @@ The server chooses, orders and counts, so memory stays flat however many there a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from random import Random
 from typing import Any, Final
@@ -21,7 +21,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import in_turn, look_up, majority, pages, some
 from dedup_job.mongo.records import PairReader
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
@@ -38,7 +38,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {  # of what is listed
     What.REFUSED: {"dedup.refused": {"$exists": True}},
     **{what: {"what": str(what)} for what in _CHANGED},
 }
-_PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
+_PAGE, _WITH_TEXTS = 2000, 200
 _LAST: Final = Int64(1 << 62)
 
 
@@ -199,17 +199,17 @@ class Sampler:
         return rows.projection if texts else rows.marks_only
 
     def _pages(
-        self, size: PageSize, projection: Mapping[str, int], limit: int | None
+        self, size: int, projection: Mapping[str, int], limit: int | None
     ) -> Iterator[Sequence[RawDocument]]:
         collection, left = majority(self._collection), limit
         if limit is not None:
-            size = replace(size, documents=min(size.documents, limit))
+            size = min(size, limit)
         for page in pages(collection, size, self._query(), projection, self.target.retry):
             yield page[:left]
             if left is not None and (left := left - len(page)) <= 0:
                 return
 
-    def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
+    def _groups(self, size: int, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
         groups = {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
@@ -220,9 +220,9 @@ class Sampler:
         found = majority(self.target.ledger).aggregate(
             steps,
             allowDiskUse=True,
-            batchSize=size.documents,  # else one of 16 MiB
+            batchSize=size,  # else one of 16 MiB
         )
-        for page in in_turn(found, size.documents):
+        for page in in_turn(found, size):
             of = [raw_bson.value(bytes(one.raw), b"of") for one in page]
             named = [
                 [id_keys.own_key(a[e.start : e.end]) for e in raw_bson.elements(a)] for a in of

@@ -39,7 +39,7 @@ from dedup_job.mongo.pending_ids import PendingIds, Unit
 from dedup_job.mongo.ranking import Rule
 from dedup_job.mongo.raw_bson import RawDocument, RawPage
 from dedup_job.mongo.reading import (
-    PageSize,
+    PAGE,
     are_empty,
     estimated,
     fetch,
@@ -171,7 +171,7 @@ class Source(PendingIds):
             if len(unit.keys) <= room:
                 whole.append(unit)
                 room -= len(unit.keys)
-        most = min(self._page.documents, _UNITS)
+        most = min(self._page, _UNITS)
         for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
@@ -210,7 +210,7 @@ class Source(PendingIds):
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
         """Yield documents by key, given in `_id` order, in parts that memory has room for."""
-        for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.paths):
+        for page in fetch(self.collection, keys, PAGE, self._retry, self._fields.paths):
             there = page.keys.list()
             same = as_asked(keys, there)
             named = [same[key] for key in there]
@@ -231,7 +231,7 @@ class Source(PendingIds):
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
-        for part in in_turn(keys, self._page.documents):
+        for part in in_turn(keys, self._page):
             yield from fetch(
                 self.collection, part, self._page, self._retry, self._fields.paths, query
             )

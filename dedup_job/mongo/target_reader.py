@@ -30,7 +30,6 @@ from dedup_job.mongo.ranking import Ranking
 from dedup_job.mongo.raw_bson import LENIENT, RawDocument
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
-    PageSize,
     are_empty,
     found_texts,
     held,
@@ -48,7 +47,7 @@ from dedup_job.native.texts import BREAK
 from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
-_PAGE = PageSize(documents=5000)
+_PAGE = 5000
 _ALL: Mapping[str, Any] = MappingProxyType({})
 _BEST = b"\xff"  # as a rank
 
@@ -313,7 +312,7 @@ class TargetReader:
                 found = found.joined(NumberedTexts(numbers, self.rows.cleaned(one.texts)))
         return found
 
-    def other(self, place: str, page: PageSize = _PAGE) -> Source:
+    def other(self, place: str, page: int = _PAGE) -> Source:
         """Return another collection, read as the source is; UsageError where this is no name."""
         name = Namespace.parse(place, None, "the collection")
         every = self.form.source.model_copy(update={"query": None})

@@ -9,7 +9,6 @@ from bson import Int64, ObjectId
 from dedup_job.commands.maintenance import check_target
 from dedup_job.errors import LeaseHeld
 from dedup_job.mongo import audit
-from dedup_job.mongo.reading import PageSize
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Callback
 from dedup_job.runs.status import Check
@@ -54,8 +53,8 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
 
 
 def test_ids_of_mixed_types_are_compared_across_pages(any_database, tmp_path, monkeypatch):
-    monkeypatch.setattr(audit, "ID_PAGE", PageSize(documents=7))
-    monkeypatch.setattr(audit, "ROWS", PageSize(documents=5))
+    monkeypatch.setattr(audit, "ID_PAGE", 7)
+    monkeypatch.setattr(audit, "ROWS", 5)
     ids = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
     for i in range(20):
         ids += [i, f"s{i}", ObjectId(), i + 0.5]

@@ -7,7 +7,6 @@ import pytest
 from bson import Int64, ObjectId
 
 from dedup_job.mongo import sampling
-from dedup_job.mongo.reading import PageSize
 from tests.proving import command
 from tests.running import run_here
 
@@ -71,7 +70,7 @@ def test_ids_can_be_pasted_back_even_where_strings_look_alike(database, strings)
 
 def test_a_list_goes_on_over_many_pages(database, monkeypatch):
     for name in ("_PAGE", "_WITH_TEXTS"):
-        monkeypatch.setattr(sampling, name, PageSize(documents=3))
+        monkeypatch.setattr(sampling, name, 3)
     database.source.insert_many([{"_id": i, "text": STEM.format(i % 4)} for i in range(30)])
     run_here(database)
     dropped = [str(row["_id"]) for row in database["target.ledger"].find().sort("_id", 1)]

@@ -10,7 +10,6 @@ from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.errors import DedupError
 from dedup_job.mongo import target_reader
-from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Moment, Status
@@ -136,7 +135,7 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
     data, monkeypatch, tmp_path
 ):
     run_until(data, 2, **FLAGS)
-    monkeypatch.setattr(target_reader, "_PAGE", PageSize(documents=2))
+    monkeypatch.setattr(target_reader, "_PAGE", 2)
     loads = list[int]()
 
     def show(now):

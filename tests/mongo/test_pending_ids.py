@@ -7,7 +7,6 @@ import pytest
 from dedup_job.mongo import pending_ids as module
 from dedup_job.mongo.database_settings import SourceSettings
 from dedup_job.mongo.pending_ids import PendingIds
-from dedup_job.mongo.reading import PageSize
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def asked(monkeypatch):
 
     original = module.held
     monkeypatch.setattr(module, "held", held)
-    monkeypatch.setattr(module, "ID_PAGE", PageSize(20))
+    monkeypatch.setattr(module, "ID_PAGE", 20)
     return names
 
 
