@@ -4,8 +4,6 @@ Ids are compared page by page as the server orders them, so memory stays flat wh
 Nothing is written and no lease is taken.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Of each the decision is made again as far as its texts are known still. What the
 as the run, is taken from the row that is there.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ A run takes a token before its first read. The next one reads from there up to a
 so a document is among the changes of one run or was there when the other one read.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Before a run: the collections of a server, and checks of server, names and settings, in words."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import time

@@ -4,8 +4,6 @@ What leaves a target or its ledger is recorded in pieces, rows of `T.runs` besid
 in the commit that writes its successor.
 """
 
-from __future__ import annotations
-
 import logging
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence

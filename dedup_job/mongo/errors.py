@@ -4,8 +4,6 @@ What is repeated may be done twice without harm: a read, a write of the same val
 since its checkpoint tells whether it was written already. No message repeats a connection string.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -5,8 +5,6 @@ stands twice in an object, as it keeps the last; an ObjectId as its digits alone
 UTF-8; a UUID, which it writes as base64.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import struct

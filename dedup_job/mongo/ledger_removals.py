@@ -3,8 +3,6 @@
 Each piece is one commit, so what is cut off is as whole as what ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

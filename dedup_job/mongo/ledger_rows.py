@@ -1,7 +1,5 @@
 """What the ledger holds of each document that is not kept, as raw BSON; and how it is read back."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping, Set
 from types import MappingProxyType

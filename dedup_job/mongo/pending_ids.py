@@ -1,7 +1,5 @@
 """Ids of undecided documents: read from the change stream, or found by comparing all ids."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor

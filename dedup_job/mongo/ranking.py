@@ -7,8 +7,6 @@ whichever way a rule sorts; `highest` takes numbers alone. Of equal documents th
 `_id` is the better one.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pages of raw documents in `_id` order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice

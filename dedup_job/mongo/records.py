@@ -1,7 +1,5 @@
 """What a target knows of an `_id` as a person writes it, and what people say of pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ document and the copies of its group are one unit, which one commit decides agai
 reached, since a run was stopped or limited, stays as it was.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set

@@ -5,8 +5,6 @@ the ledger, beside its better copy. What an undo needs of them goes to pieces be
 run. Whatever the server, the successor is there first, or takes the place in one step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The state names what is being undone before anything is deleted, so the next hol
 finishes it. A number is never used again.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace

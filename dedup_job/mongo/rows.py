@@ -1,7 +1,5 @@
 """What the target holds of a kept document, as raw BSON; and how it is read back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The server chooses, orders and counts, so memory stays flat however many there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

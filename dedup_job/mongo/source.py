@@ -1,7 +1,5 @@
 """The source: undecided documents, page by page, with their text or the reason for none."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -5,8 +5,6 @@ token, a number that grows with each holder (Kleppmann, "How to do distributed l
 a holder that slept through its lease finds another token and writes nothing more.
 """
 
-from __future__ import annotations
-
 import platform
 import threading
 import time

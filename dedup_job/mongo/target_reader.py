@@ -1,7 +1,5 @@
 """What is read of a target: its documents, its runs, its state, and the source it is made from."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """How a target stands, read without its settings, while a run may be at work."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Connection strings: which hold a password, and what of one may be shown."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 
