@@ -83,7 +83,7 @@ def _exchange(
     """
     gone = [(collection, former) for collection, _, former in parts]
     if session is not None:
-        _delete(target, gone, session)
+        delete(target, gone, session)
     for place, (collection, rows, former) in enumerate(parts):
         target.state.prove()
         if former and session is None:
@@ -99,14 +99,15 @@ def _exchange(
             gone[place] = collection, [key for same, key in there.items() if same not in new]
         insert_once(collection, rows, session)
     if session is None:
-        _delete(target, gone, session)
+        delete(target, gone, session)
 
 
-def _delete(
+def delete(
     target: TargetReader,
     gone: Sequence[tuple[AnyCollection, Sequence[bytes]]],
     session: ClientSession | None,
 ) -> None:
+    """Delete documents by key, while the lease is held."""
     for collection, keys in gone:
         for part in in_commands(keys):
             target.state.prove()

@@ -27,14 +27,13 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import (
     ID_PAGE,
     estimated,
-    in_commands,
     in_turn,
     look_up,
     majority,
     pages,
     some,
 )
-from dedup_job.mongo.replacing import bring_back
+from dedup_job.mongo.replacing import bring_back, delete
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import BY_HAND, is_by_hand, next_run
 from dedup_job.mongo.target import Target
@@ -275,7 +274,7 @@ def _delete(
     What may be the only copy stays, as `stay` does. No index leads to the run: all pages are read.
     """
     numbers, left, done = list[int](), 0, 0
-    for collection, mine in target.of_run(run):
+    for collection in target.decided:
         is_kept, deleted = collection is target.documents, 0
         stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
         holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
@@ -286,21 +285,12 @@ def _delete(
                 there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
                 keys = [key for key in some_own if key in there]
                 left += len(some_own) - len(keys)
-                for part in in_commands(keys):
-                    only = {"$and": [id_keys.among(part), mine]}
-                    writes = partial(_delete_many, collection, only)
-                    target.commits.commit(writes, {})
-                    deleted += len(part)
+                target.commits.commit(partial(delete, target, [(collection, keys)]), {})
+                deleted += len(keys)
             done += len(page)
             progress.advance(done)
         numbers.append(deleted)
     return (*numbers,), left
-
-
-def _delete_many(
-    collection: AnyCollection, only: Mapping[str, Any], session: ClientSession | None
-) -> None:
-    collection.delete_many(only, session=session)
 
 
 def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
