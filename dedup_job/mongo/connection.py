@@ -1,7 +1,5 @@
 """From settings to a client, and from names to collections; a mongod of our own."""
 
-from __future__ import annotations
-
 import importlib.resources
 import re
 import shutil
@@ -13,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bson import Timestamp
 from pydantic import BaseModel, Field
@@ -105,7 +103,7 @@ class Namespace:
         return f"{self.database}.{self.collection}"
 
     @classmethod
-    def parse(cls, text: str, default_database: str | None, option: str) -> Namespace:
+    def parse(cls, text: str, default_database: str | None, option: str) -> Self:
         """Read `collection` or `database.collection`; UsageError says what is wrong."""
         database, dot, collection = text.partition(".")
         if not dot:

@@ -1,12 +1,10 @@
 """Settings of source, target and ledger: what is read, what is written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import combinations, takewhile
-from typing import Any
+from typing import Any, Self
 
 import bson
 from bson import json_util
@@ -170,7 +168,7 @@ class OutputSettings(BaseModel, frozen=True, extra="forbid"):
         return [*map(parsed_rule, self.keep)]
 
     @model_validator(mode="after")
-    def _has_what_rules_need(self) -> OutputSettings:
+    def _has_what_rules_need(self) -> Self:
         if self.keep and self.document is Form.CLASSIC:
             raise ValueError(
                 Message("output.keep needs another form than `classic`, which tells no groups")

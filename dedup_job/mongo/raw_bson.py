@@ -5,13 +5,11 @@ and the order within a DBRef change. So the text is exchanged in the bytes thems
 other field reaches the target as it lay in the source. See bsonspec.org, version 1.1.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Self, overload
 
 import bson
 import numpy as np
@@ -94,7 +92,7 @@ class RawPage(Sequence[RawDocument]):
     text_at: NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Sequence[RawDocument]) -> RawPage:
+    def of(cls, rows: Sequence[RawDocument]) -> Self:
         """Return documents in columns, without texts."""
         raw, keys = strings_of([row.raw for row in rows]), strings_of([row.key for row in rows])
         return cls(raw, keys, (), np.zeros((len(rows), 0), dtype=np.int64))
@@ -109,18 +107,18 @@ class RawPage(Sequence[RawDocument]):
     @overload
     def __getitem__(self, row: int) -> RawDocument: ...
     @overload
-    def __getitem__(self, row: slice) -> RawPage: ...
-    def __getitem__(self, row: int | slice) -> RawDocument | RawPage:
+    def __getitem__(self, row: slice) -> Self: ...
+    def __getitem__(self, row: int | slice) -> RawDocument | Self:
         """Return one document as a value, or some in columns."""
         if isinstance(row, slice):
             return self.take(row)
         row = range(len(self))[row]
         return RawDocument(self.keys.at(row), self.raw.at(row))
 
-    def take(self, rows: slice | NDArray[np.int64]) -> RawPage:
+    def take(self, rows: slice | NDArray[np.int64]) -> Self:
         """Return some documents, in this order."""
         texts = [each.take(rows) for each in self.texts]
-        return RawPage(self.raw.take(rows), self.keys.take(rows), texts, self.text_at[rows])
+        return type(self)(self.raw.take(rows), self.keys.take(rows), texts, self.text_at[rows])
 
 
 class Element(NamedTuple):

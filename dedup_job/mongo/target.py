@@ -1,7 +1,5 @@
 """The target with its ledger, runs and state: opened under the lease, written batch by batch."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
@@ -57,7 +55,7 @@ class Target(TargetReader):
         namespace: Namespace,
         form: TargetForm,
         source: Namespace,
-        recover: Callable[[Target], None],
+        recover: Callable[["Target"], None],
         retry: RetryPolicy = NO_RETRY,
         writers: int = 1,
     ) -> None:
