@@ -26,19 +26,21 @@ from dedup_job.mongo import checks
 from dedup_job.mongo.audit import Checker
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
-from dedup_job.mongo.ledger_removals import (
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import in_turn
+from dedup_job.mongo.records import Record, Records
+from dedup_job.mongo.rollback import (
     TakenOut,
+    Undone,
     begun,
     finish_entries,
     former_rows,
     in_pieces,
+    planned,
     take_out,
+    undo,
     unfinished,
 )
-from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_turn
-from dedup_job.mongo.records import Record, Records
-from dedup_job.mongo.rollback import Undone, planned, undo
 from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts

@@ -4,7 +4,7 @@ import pytest
 from bson import json_util
 
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo import ledger_removals
+from dedup_job.mongo import rollback
 from dedup_job.runs.status import Check
 from tests.proving import command, fill, good, refused, run_again
 from tests.running import (
@@ -191,7 +191,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(any_dat
 @pytest.fixture
 def many(any_database, monkeypatch):
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
-    monkeypatch.setattr(ledger_removals, "PIECE_ROWS", 10)
+    monkeypatch.setattr(rollback, "PIECE_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)

@@ -16,7 +16,7 @@ from pymongo import common
 from dedup_job.commands import run as commands_run
 from dedup_job.commands.maintenance import break_lease, restore, undo_run
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo import id_keys, ledger_removals, rollback, state
+from dedup_job.mongo import id_keys, rollback, state
 from dedup_job.mongo.commits import RunPieces, unsettled
 from tests.mongo.test_keep import KEEP, versions
 from tests.proving import stored
@@ -97,7 +97,7 @@ LATE = {"insert target", "update target.runs", "delete target.runs"}
 def small(monkeypatch):
     """Let an operation be several commits, and a run write three batches at once; wait little."""
     monkeypatch.setattr(commands_run, "writers_for", lambda _: 3)
-    monkeypatch.setattr(ledger_removals, "PIECE_ROWS", 3)
+    monkeypatch.setattr(rollback, "PIECE_ROWS", 3)
     monkeypatch.setattr(rollback, "WRITE", 5)
     monkeypatch.setattr(state.State, "_renew_always", lambda _: None)
     monkeypatch.setattr(common, "MIN_HEARTBEAT_INTERVAL", 0.01)
