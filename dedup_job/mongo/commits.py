@@ -358,7 +358,8 @@ class Piece(NamedTuple):
     """Documents that left the target, rows that left the ledger, and whether they are undecided.
 
     Else the documents are in the ledger. number: among the pieces of a run or an entry; short: how
-    many of those that a person restored are short.
+    many of those that a person restored are short; own: whether the run itself wrote all of it, so
+    that nobody needs the piece once its commit is settled.
     """
 
     kept: Sequence[RawDocument]
@@ -366,6 +367,7 @@ class Piece(NamedTuple):
     again: bool = False
     number: int = 0
     short: int = 0
+    own: bool = False
 
     @property
     def keys(self) -> list[bytes]:

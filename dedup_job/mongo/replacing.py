@@ -31,45 +31,39 @@ from dedup_job.runs.run import Status
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """Documents and rows that leave in one commit of a run; piece: the number of the first.
+    """Documents and rows that leave in one commit of a run; first: the number of the first piece.
 
-    An undo needs those of earlier runs; those of the run itself are needed until it is settled.
     over: ids of pieces to remove, which a former commit needed.
     """
 
     target: TargetReader
     run: int
-    earlier: Sequence[Piece] = ()
-    own: Sequence[Piece] = ()
-    piece: int = 0
+    pieces: Sequence[Piece] = ()
+    first: int = 0
     over: Sequence[int] = ()
 
     def record(self, keys: Sequence[bytes]) -> Record:
         """Return the record of the commit; keys: of what it writes."""
-        return Record(self.run, keys, self.piece if self.earlier or self.own else None)
+        return Record(self.run, keys, self.first if self.pieces else None)
 
     def exchange(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
         """Write documents and rows of the ledger, and let leave what has another place now."""
-        target, pieces = self.target, [*self.earlier, *self.own]
-        if pieces:
+        target = self.target
+        if self.pieces:
             target.state.prove()
             if self.over:
                 target.runs.delete_many({"_id": {"$in": [*self.over]}}, session=session)
-            self._pieces.write(self.piece, pieces, session)
-        left_target = [row.key for piece in pieces for row in piece.kept]
-        left_ledger = [row.key for piece in pieces for row in piece.rows]
+            RunPieces(target.runs, self.run).write(self.first, self.pieces, session)
+        left_target = [row.key for piece in self.pieces for row in piece.kept]
+        left_ledger = [row.key for piece in self.pieces for row in piece.rows]
         parts = (target.documents, kept, left_target), (target.ledger, rows, left_ledger)
         _exchange(target, parts, session)
 
     @property
     def own_ids(self) -> list[int]:
         """The ids of pieces that nobody needs once the commit is settled."""
-        first = self.piece + len(self.earlier)
-        return [piece_id(self.run, first + number) for number in range(len(self.own))]
-
-    @property
-    def _pieces(self) -> RunPieces:
-        return RunPieces(self.target.runs, self.run)
+        numbered = enumerate(self.pieces, self.first)
+        return [piece_id(self.run, number) for number, piece in numbered if piece.own]
 
 
 def _exchange(
@@ -125,14 +119,13 @@ def leaving(
     if not (former or len(replaced)):
         return Leaving(target, run)
     kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)
-    again = [Piece(part, again=True) for part in in_parts(kept)]
-    again += [Piece((), part, again=True) for part in in_parts(rows)]
+    pieces = [Piece(part, again=True) for part in in_parts(kept)]
+    pieces += [Piece((), part, again=True) for part in in_parts(rows)]
     whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
-    own = [row for row in whole if run_of(row.raw, is_kept=True) == run]
-    earlier = [row for row in whole if run_of(row.raw, is_kept=True) != run]
-    piece = RunPieces(target.runs, run, target.retry).next()
-    pieces = [*again, *map(Piece, in_parts(earlier))]
-    return Leaving(target, run, pieces, [*map(Piece, in_parts(own))], piece, over)
+    for is_own in (False, True):
+        part = [row for row in whole if (run_of(row.raw, is_kept=True) == run) == is_own]
+        pieces += [Piece(rows, own=is_own) for rows in in_parts(part)]
+    return Leaving(target, run, pieces, RunPieces(target.runs, run, target.retry).next(), over)
 
 
 def ledger_rows(

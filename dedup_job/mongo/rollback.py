@@ -381,7 +381,7 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
     gave_way = [raw_bson.find(raw, b"kept_by") is not None for raw in kept_rows]
     decisions["group"][gave_way] = own_groups(documents.keys)[gave_way] ^ number
     kept = target.rows.encode(documents, decisions, number)
-    out = Leaving(target, number, [one_more], piece=pieces)
+    out = Leaving(target, number, [one_more], pieces)
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)

@@ -230,7 +230,7 @@ class Target(TargetReader):
         """Let a batch count that is written, with the checkpoint after it."""
         self.commits.settle(self._before + number, {"checkpoint": report.checkpoint.as_dict()})
         if (out := self._leaving) is not None:
-            self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
+            self._rows_before -= sum(len(piece.rows) for piece in out.pieces)
             self._over, self._leaving = out.own_ids, None
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
@@ -238,7 +238,7 @@ class Target(TargetReader):
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
         """Remove decided documents that the source deleted, and nothing depends on."""
         out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
-        if out.earlier:  # else an attempt that was cut off did it
+        if out.pieces:  # else an attempt that was cut off did it
             self.commits.commit(partial(out.exchange, nothing, nothing), {}, out.record(()))
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
