@@ -8,8 +8,6 @@ loaded when they are first used:
 ['kept', 'duplicate']
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

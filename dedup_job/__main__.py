@@ -1,7 +1,5 @@
 """`python -m dedup_job` and `dedup`: what comes before the command line can say anything."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

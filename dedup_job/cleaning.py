@@ -6,8 +6,6 @@ sets, JSON and program code have braces too, so a text that never held a tag los
 starts with, and only when that looks like nothing else.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Sequence

@@ -11,8 +11,6 @@ DedupError (1)
  └─ Interrupted (128 + signal)  stopped after a checkpoint
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

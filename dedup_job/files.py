@@ -1,7 +1,5 @@
 """Files and folders: regular ones, private ones, and files written whole or not at all."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -5,8 +5,6 @@ move the cursor, marks that turn the direction of a line, separators that pass f
 characters for private use, to which each font gives a look of its own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -3,8 +3,6 @@
 Each stage owns its part; here they are composed, read and explained.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Where a command prints, made safe once for all, and where it asks."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Iterator

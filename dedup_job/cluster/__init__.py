@@ -5,8 +5,6 @@ Ray ends its client at once when it loses this machine's part of the cluster, an
 still says so.
 """
 
-from __future__ import annotations
-
 import pickle
 import signal
 import socket

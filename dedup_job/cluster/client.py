@@ -1,7 +1,5 @@
 """The child process of a run on a cluster: it hands pages to Ray and batches back."""
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle

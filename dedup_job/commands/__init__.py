@@ -3,8 +3,6 @@
 A module is loaded when it is first used, since most need numpy and pymongo.
 """
 
-from __future__ import annotations
-
 import importlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,5 @@
 """What this process may take of the machine or of its container: cores, threads, memory."""
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 from collections.abc import Iterable

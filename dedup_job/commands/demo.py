@@ -1,7 +1,5 @@
 """A run on documents with known right answers, on a server of its own."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts deduplicated among themselves, without a database."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

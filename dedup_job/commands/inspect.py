@@ -1,7 +1,5 @@
 """Documents and texts looked at: what was or would be decided, why, and what is near."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """A model for one collection, learnt from what people said of its pairs."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

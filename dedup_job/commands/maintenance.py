@@ -1,7 +1,5 @@
 """What looks after a target: its status, its check, its index; decisions taken back."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A target that a run wrote, opened for the commands that look at it or at its snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ For images and packages: the tables lie in XDG_CACHE_HOME, and serve every user 
 It takes a few seconds.
 """
 
-from __future__ import annotations
-
 from dedup_job.settings import load_settings
 
 

@@ -1,7 +1,5 @@
 """The index between runs: a snapshot on disk, proved to be that of the target before use."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import math

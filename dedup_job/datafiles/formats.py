@@ -1,7 +1,5 @@
 """Files of rows: JSON lines and CSV, read and written; a kept row stays but for its text."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """What a run is aborted for: it stops before it writes where its result looks like a mistake."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The core decides (src/decision/decider.hpp); this module fetches the texts of ke
 if documents have ranks, their copies. A pair of texts is looked at, and decided again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Settings of the decision stage, and the models that settings call for, made when needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Text -> 64-bit simhash, uint64 (n,), and sketches: MinHash bands and bits, keys of sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal

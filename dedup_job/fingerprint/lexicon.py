@@ -1,7 +1,5 @@
 """The dictionary and the model for unknown words, built from jieba's and kept in a file."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import logging

@@ -4,8 +4,6 @@ The stages meet here and nowhere else. What a source and a target are is said by
 they lie on MongoDB is not known here, nor do the stages know that they are at work at once.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What a run needs of the world: a source, a target, and snapshots of its index."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime

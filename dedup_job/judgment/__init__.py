@@ -1,7 +1,5 @@
 """The judge: how likely it is that an editor would keep only one of two texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Features and guards of a pair in words; guards keep two texts apart, whatever the model says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple

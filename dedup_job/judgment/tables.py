@@ -1,7 +1,5 @@
 """The tables that texts are read and compared with: characters, phrases, words, their relations."""
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ found. A file is written aside, flushed and renamed: there is always a whole one
 new.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

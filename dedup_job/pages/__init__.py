@@ -1,7 +1,5 @@
 """A page as one file: a template, its words in two languages, its style and its scripts."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

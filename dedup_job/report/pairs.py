@@ -1,7 +1,5 @@
 """A pair as a person sees it: its names and measures, and where the two texts differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal

@@ -5,8 +5,6 @@ not at all, at checkpoints and at the end, so an alert tells a killed run from a
 labelled is the target, never the run: a series that ends with its run is no use to an alert.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import sys

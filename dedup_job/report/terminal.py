@@ -1,7 +1,5 @@
 """The report as a person reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.cells import cell_len

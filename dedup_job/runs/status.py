@@ -1,7 +1,5 @@
 """How a target stands, by its runs and the source; what `dedup check` finds in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
