@@ -18,7 +18,15 @@ from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.texts import BREAK, TextColumn, as_lines, pack, parted, sums, with_breaks
+from dedup_job.native.bytes_column import (
+    BREAK,
+    TextColumn,
+    as_lines,
+    pack,
+    parted,
+    sums,
+    with_breaks,
+)
 
 _ELEMENTS: Final = frozenset(_core.ELEMENTS)
 _PROPERTY = re.compile(

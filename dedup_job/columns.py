@@ -22,8 +22,15 @@ from dedup_job.documents import (
     Refusal,
     names_of,
 )
-from dedup_job.native.bytes_column import BytesColumn, digests_of, no_strings, strings_of
-from dedup_job.native.texts import TextColumn, concatenated, pack
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    TextColumn,
+    concatenated,
+    digests_of,
+    no_strings,
+    pack,
+    strings_of,
+)
 
 KEPT = 0
 REASONS = tuple(Reason)
@@ -45,8 +52,8 @@ class Documents:
     off each; refusals: by row, why the others have none. id_of: gives the id of a key.
 
     Where documents have several texts: marked, the texts with a break between the parts, see
-    native/texts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
-    each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
+    native/bytes_column; before cleaning `texts` are the same. places: int64 (n, k), where the value
+    of each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.
     """

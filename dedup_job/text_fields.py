@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dedup_job.documents import Reason, Skipped
 from dedup_job.messages import Message
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK
 
 Path = Sequence[str]
 """The names that lead to a field, through objects."""

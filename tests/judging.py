@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-from dedup_job.decision.settings import CONFIDENCE, DecisionSettings
-from dedup_job.fingerprint.lexicon import load_lexicon
+from dedup_job.decision import CONFIDENCE, DecisionSettings
+from dedup_job.fingerprint import load_lexicon
 from dedup_job.judgment import APART, JOINED, Judge
 
 DEFAULT = DecisionSettings()

@@ -20,7 +20,6 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
-from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -117,7 +116,9 @@ class LazyCommands(Group):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as e:
-            from pydantic import ValidationError  # here: --help should not wait for it
+            from pydantic import ValidationError  # here: --help should not wait for them
+
+            from dedup_job.settings import short, what_is_wrong
 
             if isinstance(e.__cause__, ValidationError):
                 problem = e.__cause__.errors()[0]

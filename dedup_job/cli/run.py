@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
@@ -31,7 +30,6 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.commands.demo import Row
     from dedup_job.commands.run import Spread, SurveyCollector
     from dedup_job.settings import Settings
 
@@ -364,13 +362,20 @@ def demo(
 
     The run is on a MongoDB server of its own.
     """
+    from dedup_job.demo import run_demo  # here: --help should not wait for it
+
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
-        done = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
+        done = run_demo(documents, seed, embedded, watch, out.say)
     tell(done.report, None, stop, stays=False)
     out.say()
-    out.table(_planted(done.rows))
+    what, should = Message("what was planted"), Message("should be")
+    as_due = figures(Message("decided so"))
+    table = new_table(what, *figures(Message("planted")), should, *as_due)
+    for kind, due, number, found in done.rows:
+        table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due), f"{found:,}")
+    out.table(table)
     out.say()
     out.paragraph(
         Message(
@@ -383,12 +388,3 @@ def demo(
     )
     if done.lost:
         raise typer.Exit(1)
-
-
-def _planted(rows: Sequence[Row]) -> Table:
-    what, should = Message("what was planted"), Message("should be")
-    as_due = figures(Message("decided so"))
-    table = new_table(what, *figures(Message("planted")), should, *as_due)
-    for kind, due, number, found in rows:
-        table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due), f"{found:,}")
-    return table

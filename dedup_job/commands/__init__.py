@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_job.commands import demo as demo
     from dedup_job.commands import in_memory as in_memory
     from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn

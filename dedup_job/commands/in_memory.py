@@ -15,9 +15,9 @@ from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import NOBODY, Watch, versions
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
 from dedup_job.datafiles.run_files import FileSource, FileTarget, reading
+from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
-from dedup_job.decision.settings import Models
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.errors import DedupError, RunAborted, UsageError
 from dedup_job.index import KeptIndex

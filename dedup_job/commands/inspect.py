@@ -13,8 +13,8 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
 from dedup_job.commands.opened import Opened, decided_records, opened, refusal
 from dedup_job.commands.run import decided_document
+from dedup_job.decision import Models
 from dedup_job.decision.greedy import PairRecheck, PairView
-from dedup_job.decision.settings import Models
 from dedup_job.documents import Difference, Document, Quarantined, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory
 from dedup_job.commands.snapshots import SnapshotStore
-from dedup_job.decision.settings import Models
+from dedup_job.decision import Models
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.job.preparing import Preparation

@@ -28,13 +28,12 @@ from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
 from dedup_job.runs.run import QUIET, Progress
 from dedup_job.runs.survey import AskedPair, Label, ReviewProgress, Share, review_sample
-from dedup_job.settings import Settings
-from dedup_job.settings_input import placed, what_is_wrong
+from dedup_job.settings import Settings, placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100

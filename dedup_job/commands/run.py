@@ -20,9 +20,9 @@ from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.cores import index_memory, preparing_threads
 from dedup_job.commands.opened import connected, form_of, preparation
 from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
+from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
-from dedup_job.decision.settings import Models
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex

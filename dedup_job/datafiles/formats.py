@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import on_one_line
 from dedup_job.text_fields import TextFields, text_fields, with_texts
 

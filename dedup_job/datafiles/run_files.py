@@ -41,8 +41,7 @@ from dedup_job.documents import (
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular, writing_whole
 from dedup_job.job.protocols import Source, Target
-from dedup_job.native.bytes_column import BytesColumn, elements_of
-from dedup_job.native.texts import TextColumn, has_breaks, pack
+from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Run

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dedup_job.columns import Decisions, Documents
-from dedup_job.decision.settings import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
+from dedup_job.decision import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
 from dedup_job.documents import Document, Reason, Skipped
 from dedup_job.errors import RunAborted
 from dedup_job.messages import Message

@@ -24,7 +24,7 @@ from dedup_job.columns import (
     NumberedTexts,
     Superseded,
 )
-from dedup_job.decision.settings import MOST_CANDIDATES, DecisionSettings, Models
+from dedup_job.decision import MOST_CANDIDATES, DecisionSettings, Models
 from dedup_job.documents import (
     Channel,
     Decision,

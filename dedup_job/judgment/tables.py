@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint.lexicon import PLANE, digest_of_lexicon, jieba_files
-from dedup_job.native.texts import pack
+from dedup_job.fingerprint import PLANE, digest_of_lexicon, jieba_files
+from dedup_job.native.bytes_column import pack
 
 WORDS = "form_words.txt"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")

@@ -22,19 +22,17 @@ from dedup_job.mongo.database_settings import Form, StoredText
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.native.bytes_column import (
-    BytesColumn,
-    digests_of,
-    repeated,
-    strings_of,
-)
-from dedup_job.native.texts import (
     BREAK,
+    BytesColumn,
     TextColumn,
     as_lines,
+    digests_of,
     has_breaks,
     is_text_hash,
     pack,
     parted,
+    repeated,
+    strings_of,
 )
 from dedup_job.text_fields import TextFields
 

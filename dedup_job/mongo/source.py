@@ -50,8 +50,7 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
-from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
 from dedup_job.text_fields import text_fields
 
 _SAMPLE = 1000

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job import index as kept
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, KeptPage
-from dedup_job.decision import greedy
-from dedup_job.decision.settings import DecisionSettings, Judging
+from dedup_job.decision import DecisionSettings, Judging, greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
-from dedup_job.index import kept
 from dedup_job.native import snapshot
 from tests.deciding import Decider
 from tests.judging import judge_for, verdict

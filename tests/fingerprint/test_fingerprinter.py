@@ -10,7 +10,7 @@ from dedup_job.fingerprint import (
     Fingerprinter,
     FingerprintSettings,
 )
-from dedup_job.native.texts import is_text_hash
+from dedup_job.native.bytes_column import is_text_hash
 from tests.reference.recipe import PLAIN, naive_hamming, naive_hash
 from tests.strings import MIXED, NASTY
 

@@ -6,10 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from dedup_job import _core
-from dedup_job.fingerprint import lexicon
-from dedup_job.fingerprint.lexicon import LAST, PLANE, Hmm, build_lexicon
-from dedup_job.native.texts import pack
+from dedup_job import _core, fingerprint
+from dedup_job.fingerprint import LAST, PLANE, Hmm, build_lexicon
+from dedup_job.native.bytes_column import pack
 
 NOTHING = {state: {} for state in "BEMS"}
 HMM = Hmm(dict.fromkeys("BEMS", -1.0), NOTHING, NOTHING, -9.0)
@@ -89,13 +88,13 @@ def builds(monkeypatch):
         ["the"],
     )
     count = []
-    monkeypatch.setattr(lexicon, "_build", lambda: count.append(1) or tiny)
+    monkeypatch.setattr(fingerprint, "_build", lambda: count.append(1) or tiny)
     return count
 
 
 def load():
     told = []
-    return lexicon.load_lexicon(told.append), told
+    return fingerprint.load_lexicon(told.append), told
 
 
 def same(one, other):

@@ -16,8 +16,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
-from dedup_job.native.bytes_column import bytes_of, strings_of
-from dedup_job.native.texts import pack
+from dedup_job.native.bytes_column import bytes_of, pack, strings_of
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms

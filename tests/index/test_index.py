@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job import index as kept
 from dedup_job._core import KEY_BITS
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
-from dedup_job.index import IndexSettings, KeptIndex, Promised, kept
+from dedup_job.index import IndexSettings, KeptIndex, Promised
 from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import strings_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dedup_job import _core
-from dedup_job.decision.settings import CONFIDENCE
+from dedup_job.decision import CONFIDENCE
 from dedup_job.errors import ConfigurationError
 from dedup_job.judgment.model import (
     KINDS,

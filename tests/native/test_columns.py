@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.native import bytes_column as columns
-from dedup_job.native.bytes_column import joined, strings_of
-from dedup_job.native.texts import (
+from dedup_job.native.bytes_column import (
     BREAK,
     as_lines,
     concatenated,
     has_breaks,
     is_text_hash,
+    joined,
     pack,
     parted,
+    strings_of,
     with_breaks,
 )
 
