@@ -1,7 +1,5 @@
 """What flows through a run in columns: documents, fingerprints and decisions, a batch at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, overload
@@ -74,7 +72,7 @@ class Documents:
     @classmethod
     def of(
         cls, documents: Iterable[Document], id_of: Callable[[bytes], Any] | None = None
-    ) -> Documents:
+    ) -> "Documents":
         """Return documents in columns; id_of: None where those given know their ids."""
         given = list(documents)
         ids = {} if id_of else {document.key: document.id for document in given}
@@ -111,7 +109,7 @@ class Documents:
         cut: NDArray[np.int64],
         same: NDArray[np.bool_],
         marked: TextColumn | None = None,
-    ) -> Documents:
+    ) -> "Documents":
         """Return the same documents with cleaned texts.
 
         cut: int64 (m,), characters cut off the texts; same: bool (m,), texts that are those before;
@@ -121,7 +119,7 @@ class Documents:
         as_read[self.rows] &= same
         return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
 
-    def without(self, refusals: Mapping[int, Refusal]) -> Documents:
+    def without(self, refusals: Mapping[int, Refusal]) -> "Documents":
         """Return the documents without the texts that are refused now, by row."""
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
@@ -149,7 +147,7 @@ class Sketches:
     channels: tuple[Channel, ...]
     read: Any = None
 
-    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> "Sketches":
         return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 
@@ -175,7 +173,7 @@ class Fingerprints:
         digests: NDArray[np.uint64],
         short: NDArray[np.bool_],
         sketches: Sketches | None = None,
-    ) -> Fingerprints:
+    ) -> "Fingerprints":
         """Return fingerprints given by columns, see FINGERPRINT."""
         rows = np.empty(len(values), dtype=FINGERPRINT)
         rows["value"], rows["digest"], rows["short"] = values, digests, short
@@ -202,7 +200,7 @@ class Fingerprints:
             keys, bits = map(np.ascontiguousarray, (self.sketches.keys, self.sketches.bits))
         return np.ascontiguousarray(self.rows).view(np.uint8), keys, bits
 
-    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> "Fingerprints":
         return Fingerprints(self.rows[rows], self.sketches and self.sketches[rows])
 
 
@@ -239,7 +237,7 @@ class KeptPage:
     run: NDArray[np.int64]
     groups: Mapping[int, int] = field(default_factory=dict)
 
-    def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
+    def __getitem__(self, rows: NDArray[np.int64]) -> "KeptPage":
         keys = [self.keys[row] for row in rows.tolist()]
         places = enumerate(rows.tolist()) if self.groups else ()
         groups = {i: self.groups[row] for i, row in places if row in self.groups}
@@ -253,7 +251,7 @@ class NumberedTexts(NamedTuple):
     texts: TextColumn
 
     @classmethod
-    def of(cls, texts: Mapping[int, str]) -> NumberedTexts:
+    def of(cls, texts: Mapping[int, str]) -> "NumberedTexts":
         """Return texts given by number."""
         numbers = sorted(texts)
         return cls(np.array(numbers, dtype=np.int64), pack([texts[number] for number in numbers]))
@@ -263,7 +261,7 @@ class NumberedTexts(NamedTuple):
         named = [keys[row] for row in self.numbers.tolist()]
         return dict(zip(named, self.texts.texts(), strict=True))
 
-    def joined(self, other: NumberedTexts) -> NumberedTexts:
+    def joined(self, other: "NumberedTexts") -> "NumberedTexts":
         """Return the texts of both, which have no number in common."""
         numbers = np.concatenate([self.numbers, other.numbers])
         order, own = np.argsort(numbers), len(self.numbers)
@@ -319,12 +317,12 @@ class Decisions:
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
-    superseded: Superseded | None = None
+    superseded: "Superseded | None" = None
 
     @classmethod
     def all_kept(
         cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
-    ) -> Decisions:
+    ) -> "Decisions":
         """Return as many decisions to keep a document, in arrays that can be filled."""
         rows = np.zeros(len(fingerprints), dtype=DECISION)
         rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
@@ -367,7 +365,7 @@ class Decisions:
             None if np.isnan(probability) else probability,
         )
 
-    def take(self, rows: NDArray[np.int64]) -> Decisions:
+    def take(self, rows: NDArray[np.int64]) -> "Decisions":
         """Return the decisions of some rows, in this order, with their differences."""
         places = enumerate(rows.tolist())
         own = {i: self.differences[row] for i, row in places if row in self.differences}
@@ -387,7 +385,7 @@ class Decisions:
         """Tell which documents are not kept for a reason, bool (n,)."""
         return np.asarray(self["outcome"] == CODES[reason])
 
-    def among(self, documents: Documents) -> Decisions:
+    def among(self, documents: Documents) -> "Decisions":
         """Return the decisions on all documents, given those on their texts."""
         places, n = documents.rows, len(documents)
         if len(places) == n:

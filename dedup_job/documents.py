@@ -1,7 +1,5 @@
 """Documents and decisions as values; in a run they flow in columns, see columns.py."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,7 +44,7 @@ class Difference(NamedTuple):
     of: str
     text: str
 
-    def turned(self) -> Difference:
+    def turned(self) -> "Difference":
         """Return it as told of the other document."""
         kind = _TURNED.get(self.kind, self.kind)
         return Difference(kind, self.place, self.text, self.of)
@@ -170,7 +168,7 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
     text_at: int = 0
     as_read: bool = True
 
-    def with_content(self, content: str | Refusal) -> Document:
+    def with_content(self, content: str | Refusal) -> "Document":
         """Return the same document with another content."""
         id_, key, raw, _, text_at, _ = self
         return type(self)(id_, key, raw, content, text_at, as_read=False)

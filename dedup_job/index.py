@@ -1,7 +1,5 @@
 """The index of the kept documents: its settings, and their ids, fingerprints and keys."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
@@ -149,7 +147,7 @@ class KeptIndex:
         stays[self.core.gone] = False
         return others + np.flatnonzero(stays)
 
-    def add_other(self, place: str, part: KeptIndex) -> None:
+    def add_other(self, place: str, part: "KeptIndex") -> None:
         """Let the documents of another collection count as kept before all others.
 
         place: its name; part: all of them, and no longer of use for itself. What is kept must not

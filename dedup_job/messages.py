@@ -5,15 +5,13 @@ it is. What prints for a person passes it through `localized`, which looks its t
 catalogue `locale/zh/LC_MESSAGES/dedup.mo` (gettext; scripts/make_catalogue.py makes it).
 """
 
-from __future__ import annotations
-
 import gettext
 import os
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 LANGUAGES = ("en", "zh")
 FOLDER = str(Path(__file__).parent / "locale")
@@ -28,7 +26,7 @@ class Message(str):
     template: str
     values: Mapping[str, object]
 
-    def __new__(cls, template: str, /, **values: object) -> Message:
+    def __new__(cls, template: str, /, **values: object) -> Self:
         """Return the sentence; values: for the names in braces, as `str.format` takes them."""
         message = super().__new__(cls, template.format(**values) if values else template)
         message.template, message.values = template, values

@@ -3,8 +3,6 @@
 Each tab says which pair it shows.
 """
 
-from __future__ import annotations
-
 import errno
 import secrets
 import socket
@@ -58,7 +56,7 @@ def serve(review: Review, own: socket.socket, ready: Callable[[str], None], lang
     page_server(review, ticket, language).run(sockets=[own])
 
 
-def page_server(review: Review, ticket: Ticket, language: str = "") -> uvicorn.Server:
+def page_server(review: Review, ticket: "Ticket", language: str = "") -> uvicorn.Server:
     """Return what serves the page to those who hold the ticket."""
     config = uvicorn.Config(
         Admission(review_app(review, language), ticket),

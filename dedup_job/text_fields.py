@@ -1,7 +1,5 @@
 """The fields of a document that hold its text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +22,7 @@ class TextFields(NamedTuple):
     paths: Sequence[Path]
 
     @classmethod
-    def of(cls, written: str) -> TextFields:
+    def of(cls, written: str) -> "TextFields":
         """Return the fields that are written so: `text`, `a.b`, `title,body`."""
         return cls([name.split(".") for name in written.split(",")])
 
@@ -72,7 +70,7 @@ class TextFields(NamedTuple):
         return self.several or any(type(value) is not str for _, value in self.values(document))
 
     def alone(
-        self, document: Mapping[str, Any], texts: Iterator[str], at: TextFields
+        self, document: Mapping[str, Any], texts: Iterator[str], at: "TextFields"
     ) -> dict[str, Any]:
         """Return a document of these fields only, named as `at` says, with other texts."""
         new: dict[str, Any] = {}

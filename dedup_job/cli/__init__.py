@@ -1,7 +1,5 @@
 """The command line; here, and only here, errors become exit codes."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re
@@ -223,7 +221,7 @@ def _fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _say(line: str | Text) -> None:
+def _say(line: "str | Text") -> None:
     from dedup_job.report.output import Output  # here: rich takes as long as --help itself
 
     out = Output(sys.stderr)

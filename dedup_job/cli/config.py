@@ -1,7 +1,5 @@
 """`dedup config show|validate|init`."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator
@@ -80,7 +78,7 @@ def init(
     )
 
 
-def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
+def _lines_of_a_file(loaded: "Loaded", file: Path) -> Iterator[str]:
     yield from _comment(Message("Settings of dedup, for --config {file}.", file=file.name))
     how = Message("A setting that is commented out has its default; take the # off to change it.")
     yield from _comment(how)

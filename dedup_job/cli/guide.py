@@ -1,11 +1,8 @@
 """`dedup run` without a source or a target: the server's collections, and a command to paste."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Column
@@ -18,10 +15,8 @@ from dedup_job.mongo.checks import Overview, look_around
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
-
-if TYPE_CHECKING:
-    from dedup_job.runs.run import Progress
-    from dedup_job.settings import Settings
+from dedup_job.runs.run import Progress
+from dedup_job.settings import Settings
 
 _UNCHANGED = Message("nothing was written")
 _FIELDS = 3  # of a collection, in the table

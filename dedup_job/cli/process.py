@@ -5,8 +5,6 @@ reader has closed. What it does to a collection does not depend on that: what a 
 is dropped, and told at the end.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import logging
@@ -18,14 +16,11 @@ import threading
 from contextlib import suppress
 from copy import copy
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, Self, TextIO
 
 from dedup_job.errors import Interrupted
 from dedup_job.messages import Message, localized
 from dedup_job.printing import plain
-
-if TYPE_CHECKING:
-    from sys import UnraisableHookArgs
 
 log = logging.getLogger("dedup")
 
@@ -151,7 +146,7 @@ class StopSignals:
         """Make the first signal from now on wait for the batch in hand."""
         self._waits = True
 
-    def __enter__(self) -> StopSignals:
+    def __enter__(self) -> Self:
         for signum in _SIGNALS:
             former = signal.getsignal(signum)
             if former is not signal.SIG_IGN:  # nohup
@@ -168,7 +163,7 @@ class StopSignals:
         if kind is KeyboardInterrupt and self._if_ended:
             raise Interrupted(self._if_ended, self.received or signal.SIGINT) from None
 
-    def _come_again(self, dropped: UnraisableHookArgs) -> None:
+    def _come_again(self, dropped: "sys.UnraisableHookArgs") -> None:
         if self.received is None or not issubclass(dropped.exc_type, KeyboardInterrupt):
             self._hook(dropped)
             return

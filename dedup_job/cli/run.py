@@ -1,7 +1,5 @@
 """The commands that decide: `dedup run`, `dedup file`, `dedup demo`."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import time
@@ -192,7 +190,7 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         _write_report(outcome, file)
 
 
-def _on_cluster(address: str) -> Spread:
+def _on_cluster(address: str) -> "Spread":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster import spread  # here: few runs need it
@@ -202,9 +200,9 @@ def _on_cluster(address: str) -> Spread:
 
 def _write_page(
     file: Path,
-    settings: Settings,
+    settings: "Settings",
     metrics: MetricsFile,
-    collector: SurveyCollector | None,
+    collector: "SurveyCollector | None",
     outcome: Run,
 ) -> None:
     from dedup_job.cli.listing import write_page  # here: few runs need it

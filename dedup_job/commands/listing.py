@@ -1,7 +1,5 @@
 """What a person may want to look at in a target: lists and samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -49,6 +47,13 @@ def list_ids(
         yield from sampler.ids(limit)
 
 
+class Sample(NamedTuple):
+    """Some of the documents that are wanted, and the number of all."""
+
+    documents: list[DecidedDocument]
+    total: int
+
+
 def sample_pairs(
     settings: Settings,
     target: str,
@@ -71,13 +76,6 @@ def sample_pairs(
         )
     with _sampler(settings, target, wanted, progress) as sampler:
         return Sample(sampler.sample(number, seed, texts=texts), sampler.count())
-
-
-class Sample(NamedTuple):
-    """Some of the documents that are wanted, and the number of all."""
-
-    documents: list[DecidedDocument]
-    total: int
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """Labels of pairs: given one by one to a sample, written as lines of JSON, and read again."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import threading
@@ -67,7 +65,7 @@ def open_review(
     name: str,
     sample: tuple[int, int],
     progress: Progress = QUIET,
-) -> Iterator[Review]:
+) -> "Iterator[Review]":
     """Draw a sample, by number and seed; yield its review by a person of this name.
 
     Raises UsageError without a run or a pair, StateMismatch if labels would not last.

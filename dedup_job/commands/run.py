@@ -1,7 +1,5 @@
 """A run: its parts wired together, after all checks; a dry run's target, and what it shows."""
 
-from __future__ import annotations
-
 import logging
 import platform
 from bisect import insort
@@ -77,7 +75,7 @@ class Watch:
     begun: Callable[[], None] = lambda: None
     agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
-    collector: SurveyCollector | None = None
+    collector: "SurveyCollector | None" = None
     told: Callable[[Run, bool], None] = lambda *_: None
 
 
@@ -216,7 +214,7 @@ def versions(client: Client | None = None) -> dict[str, str]:
 class DryTarget(TargetReader, protocols.Target):
     """Reads the target; what would be there is read from the source."""
 
-    collector: SurveyCollector | None = None
+    collector: "SurveyCollector | None" = None
 
     @contextmanager
     def hold(self) -> Iterator[None]:

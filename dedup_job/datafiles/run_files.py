@@ -1,7 +1,5 @@
 """The files of a run without a database: one as its source, those it writes as its target."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile
@@ -46,6 +44,8 @@ from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Run
 
+Reader = DelimitedReader | JsonLinesReader
+
 
 @contextmanager
 def reading(file: Named, field: str) -> Iterator[Reader]:
@@ -69,7 +69,6 @@ def reading(file: Named, field: str) -> Iterator[Reader]:
             raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e
 
 
-Reader = DelimitedReader | JsonLinesReader
 Rows = Records | Lines
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 

@@ -5,8 +5,6 @@ pace and memory stays flat. What comes out is in the order of what went in. Thre
 where a person ends the process at once, none of them holds it up.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 import time
@@ -16,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +132,7 @@ class Writers(Generic[T]):
             threading.Thread(target=self._run, name="write", daemon=True) for _ in range(threads)
         ]
 
-    def __enter__(self) -> Writers[T]:
+    def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
         return self

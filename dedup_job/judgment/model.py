@@ -18,8 +18,6 @@ switched off if the labels call most of its pairs the same, and only if cross-va
 this helps.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -219,7 +217,7 @@ class Labels(NamedTuple):
     same: NDArray[np.bool_]
     groups: NDArray[np.int64]
 
-    def where(self, rows: NDArray[np.bool_]) -> Labels:
+    def where(self, rows: NDArray[np.bool_]) -> "Labels":
         """Return the labels of some rows."""
         return Labels(self.found[rows], self.same[rows], self.groups[rows])
 

@@ -1,7 +1,5 @@
 """Byte strings and texts in columns: n of them in one array, without an object for each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,22 +36,22 @@ class BytesColumn(NamedTuple):
         ends = (self.starts + self.lengths).tolist()
         return [bytes(held[a:b]) for a, b in zip(self.starts.tolist(), ends, strict=True)]
 
-    def take(self, rows: NDArray[Any] | slice) -> BytesColumn:
+    def take(self, rows: NDArray[Any] | slice) -> "BytesColumn":
         """Return some strings, without a copy; rows: int64, bool or a slice."""
         return BytesColumn(self.data, self.starts[rows], self.lengths[rows])
 
-    def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> BytesColumn:
+    def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> "BytesColumn":
         """Return bytes first[i] to last[i] of each."""
         lengths = np.asarray(last - first, dtype=np.int64)
         return BytesColumn(self.data, self.starts + first, lengths)
 
-    def spread(self, rows: NDArray[np.int64], count: int) -> BytesColumn:
+    def spread(self, rows: NDArray[np.int64], count: int) -> "BytesColumn":
         """Return `count` strings, these at some rows, and all others empty."""
         starts, lengths = np.zeros((2, count), dtype=np.int64)
         starts[rows], lengths[rows] = self.starts, self.lengths
         return BytesColumn(self.data, starts, lengths)
 
-    def where(self, mask: NDArray[np.bool_]) -> BytesColumn:
+    def where(self, mask: NDArray[np.bool_]) -> "BytesColumn":
         """Return the strings, empty where a mask, bool (n,), is False."""
         return BytesColumn(self.data, self.starts, np.where(mask, self.lengths, 0))
 
@@ -116,7 +114,7 @@ class TextColumn:
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, arrays: _core.TextArrays) -> TextColumn:
+    def of(cls, arrays: "_core.TextArrays") -> "TextColumn":
         """Return texts that native code made."""
         data, starts, sizes, lengths = arrays
         return cls(BytesColumn(data, starts, sizes), lengths)
@@ -136,21 +134,21 @@ class TextColumn:
         """Return all texts."""
         return [text.decode("utf-8", "surrogatepass") for text in self.strings.list()]
 
-    def take(self, rows: NDArray[Any] | slice) -> TextColumn:
+    def take(self, rows: NDArray[Any] | slice) -> "TextColumn":
         """Return some texts, without a copy; rows: int64, bool or a slice."""
         return TextColumn(self.strings.take(rows), self.lengths[rows])
 
-    def spread(self, rows: NDArray[np.int64], count: int) -> TextColumn:
+    def spread(self, rows: NDArray[np.int64], count: int) -> "TextColumn":
         """Return `count` texts, these at some rows, and all others empty."""
         lengths = np.zeros(count, dtype=np.int64)
         lengths[rows] = self.lengths
         return TextColumn(self.strings.spread(rows, count), lengths)
 
-    def where(self, mask: NDArray[np.bool_]) -> TextColumn:
+    def where(self, mask: NDArray[np.bool_]) -> "TextColumn":
         """Return the texts, empty where a mask, bool (n,), does not hold."""
         return TextColumn(self.strings.where(mask), np.where(mask, self.lengths, 0))
 
-    def replaced(self, rows: NDArray[np.int64] | Sequence[int], others: Texts) -> TextColumn:
+    def replaced(self, rows: NDArray[np.int64] | Sequence[int], others: "Texts") -> "TextColumn":
         """Return a copy with other texts at some rows; without rows the column itself."""
         at, stays = np.asarray(rows, dtype=np.int64), np.ones(len(self), dtype=np.bool_)
         stays[at] = False

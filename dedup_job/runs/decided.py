@@ -1,7 +1,5 @@
 """Decided documents: counted, and as lists, pages and labels have them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -180,7 +178,7 @@ class Counts:
     most_candidates: int = 0
 
     @classmethod
-    def of(cls, decisions: Decisions, similar_from: float = 1.0) -> Counts:
+    def of(cls, decisions: "Decisions", similar_from: float = 1.0) -> "Counts":
         """Count decisions; similar_from: the least similarity of `similar`."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
         refused = decisions.refused
@@ -217,12 +215,12 @@ class Counts:
         )
 
     @classmethod
-    def of_cleaning(cls, documents: Documents) -> Counts:
+    def of_cleaning(cls, documents: "Documents") -> "Counts":
         """Count what cleaning did, which no decision tells."""
         cut = documents.cut
         return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: "Counts") -> "Counts":
         sums: dict[str, Any] = {}
         for name in (one.name for one in fields(self)):
             a, b = getattr(self, name), getattr(other, name)
@@ -276,7 +274,7 @@ class Counts:
         return row
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Counts:
+    def from_dict(cls, row: Mapping[str, Any]) -> "Counts":
         """Read back what `as_dict` wrote."""
         found: dict[str, Any] = {}
         for name, path in _PATHS.items():
@@ -308,7 +306,7 @@ _PATHS = {  # of each count in a row, in their order there
 }
 
 
-def _as_if_first(decisions: Decisions) -> Sequence[Any]:
+def _as_if_first(decisions: "Decisions") -> Sequence[Any]:
     """Return who is kept, exact, near, refused, and how similar, as if no one were replaced.
 
     A document that takes the place of a kept one is the duplicate that it would have been: the

@@ -1,7 +1,5 @@
 """A run: its progress and its checkpoint while it goes on, where its time goes, its report."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter
@@ -66,7 +64,7 @@ class Checkpoint:
         }
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Checkpoint:
+    def from_dict(cls, row: Mapping[str, Any]) -> "Checkpoint":
         """Read back what `as_dict` wrote."""
         scope, started = Scope(row["query"], row["limit"]), row["started"].replace(tzinfo=UTC)
         rest = (row[name] for name in ("seconds", "last_id", "finished"))
@@ -118,7 +116,7 @@ class Run:
     changed: Mapping[str, int] = field(default_factory=dict)
     refreshed: Mapping[str, int] = field(default_factory=dict)
     unindexed: int = 0
-    profile: Profile | None = None
+    profile: "Profile | None" = None
     expected: int | None = None
     differing: Mapping[str, int] = field(default_factory=dict)
 
@@ -171,7 +169,7 @@ class Run:
         return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Run:
+    def from_row(cls, row: Mapping[str, Any]) -> "Run":
         """Read back what `as_row` wrote, but for the profile."""
         settings, versions = row["settings"], row.get("versions") or {}
         return cls(
@@ -242,7 +240,7 @@ class Work:
     seconds: float = 0.0
     documents: int = 0
 
-    def __add__(self, other: Work) -> Work:
+    def __add__(self, other: "Work") -> "Work":
         return Work(self.seconds + other.seconds, self.documents + other.documents)
 
 

@@ -1,7 +1,5 @@
 """Pairs, groups and counts as pages show them: to be read, or to be labelled one by one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,7 +112,7 @@ class Drawn:
         """All that were drawn, some of them several times, random ones first."""
         return [*self.random, *self.extreme, *self.by_class]
 
-    def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
+    def changed(self, found: Mapping[bytes, DecidedDocument]) -> "Drawn":
         """Return what is found by key and decided the same since; others are left out."""
 
         def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
