@@ -5,15 +5,14 @@ import os
 import signal
 from typing import NoReturn
 
-_GC_THRESHOLDS = (200_000, 10, 50)  # tables and modules make many objects, none of them garbage
-
 
 def main() -> NoReturn:
     """Run the command line; Ctrl-C ends the process in silence while that is imported."""
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # which would show where it was; nohup has its own
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    gc.set_threshold(*_GC_THRESHOLDS)
+    # tables and modules make many objects, none of them garbage
+    gc.set_threshold(200_000, 10, 50)
     # numpy asks for large pages for each array of a batch, and each is cleared before it is used
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     # its threads would spin while they wait, for matrices that nobody multiplies

@@ -125,7 +125,7 @@ class Cleaner:
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n texts cleaned; a text that is clean already stays as it is."""
-        changed, cut, made = self._core.clean(texts.utf8(), without_rules)
+        changed, cut, made = self._core.clean(texts.utf8(), _without_rules)
         rows = np.flatnonzero(changed)
         return Cleaned(texts.replaced(rows, TextColumn.of(made)), cut, ~changed)
 
@@ -137,17 +137,10 @@ def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:  # cached by 
     return _core.Cleaner(references=named, html=html, cut_at=markers)
 
 
-def without_rules(text: str, leading: bool) -> str:  # the core gives two values
-    """Return a text without its style rules, or without those that it begins with."""
+def _without_rules(text: str, leading: bool) -> str:  # the core gives two values
     # without the zero-width space and the byte order mark, too; joiners carry meaning
     text = text.replace("\u200b", "").replace("\ufeff", "")
     return drop_leading_rules(text) if leading else drop_rules(text)
-
-
-class _Rule(NamedTuple):
-    start: int
-    end: int
-    certain: bool  # nothing but a style rule looks like this
 
 
 def drop_rules(text: str) -> str:
@@ -156,9 +149,9 @@ def drop_rules(text: str) -> str:
         return text
     kept = []
     end = 0
-    for rule in _rules(text):
-        kept.append(text[end : rule.start])
-        end = rule.end
+    for start, stop, _ in _rules(text):
+        kept.append(text[end:start])
+        end = stop
     text = " ".join([*kept, text[end:]])
     return _STATEMENT.sub(" ", _EMPTY_GROUP.sub(" ", text)) if "@" in text else text
 
@@ -188,13 +181,16 @@ def drop_leading_rules(text: str) -> str:
 def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
     if statement := _STATEMENT.match(text, at):
         return statement.end()
-    rule = next(_rules(text, at, at_most=1), None)
-    if rule is None or text[at : rule.start].strip() or not (rule.certain or sure):
-        return None
-    return rule.end
+    for start, end, certain in _rules(text, at, at_most=1):
+        if (certain or sure) and not text[at:start].strip():
+            return end
+    return None
 
 
-def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_Rule]:
+def _rules(
+    text: str, start: int = 0, at_most: int | None = None
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield where style rules begin and end, and whether nothing else looks like one."""
     floor = start  # what stands before it belongs to another pair of braces
     for count, braces in enumerate(_BRACES.finditer(text, start)):
         if count == at_most:
@@ -203,7 +199,7 @@ def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_R
         if names is not None and (found := _selector(text, floor, braces.start())):
             selector, marked = found
             certain = marked or len(names) > 1 or names[0].startswith("mso-")
-            yield _Rule(_with_comment(text, floor, selector), braces.end(), certain)
+            yield _with_comment(text, floor, selector), braces.end(), certain
         floor = braces.end()
 
 

@@ -103,22 +103,6 @@ class Documents:
         key, at, as_read = self.keys.at(row), int(self.text_at[row]), bool(self.as_read[row])
         return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
 
-    def cleaned(
-        self,
-        texts: TextColumn,
-        cut: NDArray[np.int64],
-        same: NDArray[np.bool_],
-        marked: TextColumn | None = None,
-    ) -> "Documents":
-        """Return the same documents with cleaned texts.
-
-        cut: int64 (m,), characters cut off the texts; same: bool (m,), texts that are those before;
-        marked: the texts with breaks, where they have parts.
-        """
-        as_read = self.as_read.copy()
-        as_read[self.rows] &= same
-        return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
-
     def without(self, refusals: Mapping[int, Refusal]) -> "Documents":
         """Return the documents without the texts that are refused now, by row."""
         stay = ~np.isin(self.rows, [*refusals])

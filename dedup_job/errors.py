@@ -28,11 +28,6 @@ class DedupError(Exception):
         super().__init__(said if is_whole else Message(said, **values))
 
     @property
-    def code(self) -> int:
-        """Exit code of the process."""
-        return self.exit_code
-
-    @property
     def message(self) -> Message:
         """What is wrong and what to do."""
         message: Message = self.args[0]

@@ -129,15 +129,12 @@ def _read(path: Path) -> bytes:
         with open_regular(path) as stream:  # a pipe would be empty when it is read again
             return stream.read()
     except OSError as e:
-        raise ConfigurationError(
-            [
-                Message(
-                    "{file} cannot be read: {why}; name a file that this user can read",
-                    file=path,
-                    why=e.strerror,
-                )
-            ]
-        ) from e
+        wrong = Message(
+            "{file} cannot be read: {why}; name a file that this user can read",
+            file=path,
+            why=e.strerror,
+        )
+        raise ConfigurationError([wrong]) from e
 
 
 def check_writable(option: str, file: Path) -> None:

@@ -55,11 +55,6 @@ class FingerprintSettings(BaseModel, frozen=True, extra="forbid"):
         description="uniform: 1 each; tfidf: the weights of jieba",
     )
 
-    @property
-    def min_features(self) -> int:
-        """How many keywords a text must have to be fingerprinted by them."""
-        return min(self.top_k, _ENOUGH_OF_HEAVIEST) or _ENOUGH
-
 
 class Sketcher:
     """Sketches batches of texts for the channels chosen; thread-safe, without state."""
@@ -118,20 +113,14 @@ class Fingerprinter:
     def __init__(
         self,
         settings: FingerprintSettings,
-        notify: Callable[[str], None] = lambda _: None,
-        *,
+        lexicon: _core.Lexicon,
         sketcher: Sketcher | None = None,
-        lexicon: _core.Lexicon | None = None,
     ) -> None:
-        """Load the lexicon; `notify` takes a message before slow work.
-
-        sketcher: None where the simhash is enough; lexicon: the lexicon, if it is loaded already.
-        """
-        self._sketcher = sketcher
-        self._lexicon = lexicon or load_lexicon(notify)
+        """Take the settings and the dictionary; sketcher: None where the simhash is enough."""
+        self._lexicon, self._sketcher = lexicon, sketcher
         self._options = (  # as in src/fingerprint/features.hpp
             settings.top_k,
-            settings.min_features,
+            min(settings.top_k, _ENOUGH_OF_HEAVIEST) or _ENOUGH,
             settings.weighting == "uniform",
             settings.ngram,
         )
@@ -207,11 +196,41 @@ def _in_plane(words: Collection[str]) -> list[str]:
     return [word for word in words if word and max(word) <= LAST]
 
 
-_STOP_WORDS = (
-    "all an and are as at be by can for from has have if in is it not of on one or that the then "
-    "this to we which with you"
+STOP_WORDS: Final = frozenset(
+    [
+        "all",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "for",
+        "from",
+        "has",
+        "have",
+        "if",
+        "in",
+        "is",
+        "it",
+        "not",
+        "of",
+        "on",
+        "one",
+        "or",
+        "that",
+        "the",
+        "then",
+        "this",
+        "to",
+        "we",
+        "which",
+        "with",
+        "you",
+    ]
 )
-STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 """Those of jieba.analyse; its import reads two more models and the weights, in a second."""
 FORMAT = 8
 
@@ -229,16 +248,11 @@ def load_lexicon(notify: Callable[[str], None]) -> _core.Lexicon:
     return kept_arrays(cache_file("lexicon", digest_of_lexicon()), _core.Lexicon, build)
 
 
+@functools.cache
 def digest_of_lexicon() -> str:
     """Digest all that the lexicon is made of."""
-    builder = digest_of(Path(__file__))  # in case FORMAT is not raised
-    return xxhash.xxh3_128_hexdigest(f"format {FORMAT} {digest_of_jieba()} {builder}".encode())
-
-
-@functools.cache
-def digest_of_jieba() -> str:
-    """Digest jieba's data."""
-    return " ".join(map(digest_of, jieba_files()))
+    made_of = map(digest_of, [*jieba_files(), Path(__file__)])  # in case FORMAT is not raised
+    return xxhash.xxh3_128_hexdigest(f"format {FORMAT} {' '.join(made_of)}".encode())
 
 
 def jieba_files() -> list[Path]:
@@ -254,10 +268,14 @@ def _build() -> Tables:
     from jieba import finalseg
 
     jieba.setLogLevel(logging.CRITICAL)
-    dictionary, idf, *_ = jieba_files()
     # not initialize(): its cache is a file that anyone may write, in the temporary folder
-    frequencies, total = jieba.Tokenizer().gen_pfdict(dictionary.open("rb"))
+    frequencies, total = jieba.Tokenizer().gen_pfdict(jieba_files()[0].open("rb"))
     hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
-    lines = map(str.split, idf.read_text("utf-8").splitlines())
-    weights = {word: float(weight) for word, weight in lines}
-    return build_lexicon(frequencies, total, hmm, weights, STOP_WORDS)
+    return build_lexicon(frequencies, total, hmm, idf(), STOP_WORDS)
+
+
+@functools.cache
+def idf() -> dict[str, float]:
+    """Return jieba's inverse document frequencies."""
+    lines = jieba_files()[1].read_text("utf-8").splitlines()
+    return {word: float(figure) for word, figure in map(str.split, lines)}

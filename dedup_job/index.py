@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,15 +62,9 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
         return tuple(channel for channel in _CHOICE if channel in named)
 
 
-class Promised(NamedTuple):
-    """The counts of documents that are not loaded yet.
-
-    documents: how many; live: those that are kept still; unindexed: see `KeptIndex.unindexed`.
-    """
-
-    documents: int
-    live: int
-    unindexed: int
+IndexCounts = tuple[int, int, int, int]
+"""Documents, how many of them are of other collections, how many are kept still, and how often one
+is not found by a key or a fingerprint that many share."""
 
 
 class KeptIndex:
@@ -83,11 +76,11 @@ class KeptIndex:
     def __init__(self, settings: IndexSettings) -> None:
         self._settings = settings
         self._others = list[tuple[str, _core.Index]]()
-        self._promised: Promised | None = None
+        self._promised: IndexCounts | None = None
         self._loads, self._is_loading = threading.RLock(), False
         self.forget()
 
-    def promise(self, promised: Promised, load: Callable[[], None]) -> None:
+    def promise(self, promised: IndexCounts, load: Callable[[], None]) -> None:
         """Begin with documents that are loaded when they are needed first, by whatever thread."""
         self.forget()
         self._promised, self._load = promised, load
@@ -121,9 +114,13 @@ class KeptIndex:
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
         self._core = _core.Index(self._settings.distance, by_simhash, LIMITS, self._others)
 
+    @property
+    def _counts(self) -> IndexCounts:
+        return self._core.counts if self._promised is None else self._promised
+
     def __len__(self) -> int:
         """Return the number of documents known, of other collections and replaced ones included."""
-        return self._core.counts[0] if self._promised is None else self._promised.documents
+        return self._counts[0]
 
     @property
     def others(self) -> int:
@@ -133,12 +130,12 @@ class KeptIndex:
     @property
     def live(self) -> int:
         """The number of documents that are kept still."""
-        return self._core.counts[2] if self._promised is None else self._promised.live
+        return self._counts[2]
 
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self._core.counts[3] if self._promised is None else self._promised.unindexed
+        return self._counts[3]
 
     def live_numbers(self) -> NDArray[np.int64]:
         """Return their numbers, int64 (live,), ascending."""

@@ -180,7 +180,7 @@ def load(
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]
     for origin, values in ((Origin.ENVIRONMENT, variables), (strongest, flags)):
-        check_passwords(values, Message(str(origin)))
+        _check_passwords(values, Message(str(origin)))
         for name, value in values.items():
             section, _, key = name.partition(".")
             layers.append((origin, {section: {key: value} if key else value}))
@@ -271,7 +271,7 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         preset = None
     try:
         values = tomllib.loads(limited_text(preset or file, _LARGEST))
-        check_passwords(values, str(file))
+        _check_passwords(values, str(file))
     except UsageError as e:
         problem = e.message
         if len(file.parts) == 1 and isinstance(e.__cause__, OSError):
@@ -383,8 +383,7 @@ _OUR_WORDS = {  # where those of pydantic name a class of Python
 }
 
 
-def check_passwords(values: Mapping[str, Any], where: str) -> None:
-    """Refuse a connection string with a password in the place of any other value, or of a key."""
+def _check_passwords(values: Mapping[str, Any], where: str) -> None:
     problems = [
         placed(
             where,

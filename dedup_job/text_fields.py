@@ -100,14 +100,13 @@ def with_texts(value: Any, texts: Iterator[str]) -> Any:
         return [with_texts(part, texts) for part in value]
     if type(value) is dict:
         return {k: part if k == OWN_ID else with_texts(part, texts) for k, part in value.items()}
-    if is_part(value):
+    if _is_part(value):
         text = next(texts)
         return text if type(value) is str else value
     return value
 
 
-def is_part(value: Any) -> bool:
-    """Tell whether a value within a field is a part of the text: a text or a number."""
+def _is_part(value: Any) -> bool:
     return type(value) is str or (isinstance(value, _NUMBERS) and type(value) is not bool)
 
 
@@ -117,7 +116,7 @@ def _leaves(value: Any, deepest: int = _DEEPEST) -> Iterator[str | float | None]
         for name, part in value.items() if type(value) is dict else enumerate(value):
             if name != OWN_ID:
                 yield from _leaves(part, deepest - 1)
-    elif is_part(value):
+    elif _is_part(value):
         yield value
     elif value is not None and type(value) is not bool:
         yield None

@@ -53,12 +53,11 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
 }
 _COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
-
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
-class LazyCommands(Group):
+class _LazyCommands(Group):
     """The commands; the module of each is loaded when it is called.
 
     No argument holds a password: all users of a machine may read them.
@@ -67,14 +66,9 @@ class LazyCommands(Group):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         names: Any = dict.fromkeys(_COMMANDS)
-        self.commands = names  # a misspelt one is compared with them
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Return the names in the order of the help."""
-        return [*_COMMANDS]
+        self.commands = names  # in the order of the help
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return a command or a group; None where there is none of that name."""
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(".")
@@ -88,7 +82,6 @@ class LazyCommands(Group):
         return typer.main.get_command(single)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a password in a connection string, wherever it is, and a second --config."""
         if sum(word.split("=")[0] == "--config" for word in args) > 1:
             raise UsageError(
                 "--config is given twice, and takes one file or one preset. Put the settings "
@@ -110,7 +103,6 @@ class LazyCommands(Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a value that an option does not take is repeated in the refusal."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as e:
@@ -126,7 +118,6 @@ class LazyCommands(Group):
             raise
 
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
-        """Yield each group of commands: its title, and a line for each command."""
         for title, group in _GROUPS.items():
             yield title, [(name, told) for name, (_, told) in group.items()]
 
@@ -140,7 +131,7 @@ _LOOK: dict[str, Any] = {
 }
 app = typer.Typer(
     name="dedup",
-    cls=LazyCommands,
+    cls=_LazyCommands,
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database or cluster unreachable, try again · 6 state does not match or lease "
     "lost · 11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
@@ -177,7 +168,6 @@ def main() -> NoReturn:
 
 
 def _run() -> None:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     set_up_logs()
     set_up_language()
@@ -186,12 +176,12 @@ def _run() -> None:
             sys.exit(code)
     except Interrupted as e:  # as was asked for: no error
         _say(localized(e.message))
-        sys.exit(e.code)
+        sys.exit(e.exit_code)
     except DedupError as e:
-        _fail(e.message, e.code)
+        _fail(e.message, e.exit_code)
     except Exception as e:
         if refused := refusal(e):
-            _fail(refused.message, refused.code)
+            _fail(refused.message, refused.exit_code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
         said = Message(

@@ -67,7 +67,7 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
     from tqdm import tqdm  # here: only a terminal has a bar
 
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
-        agreed = answer(partial(yes_or_no, default=default), question, unchanged)
+        agreed = answer(partial(_yes_or_no, default=default), question, unchanged)
     if not agreed:
         raise UsageError("not confirmed; {unchanged}.", unchanged=unchanged)
 
@@ -83,8 +83,7 @@ def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
         ) from None
 
 
-def yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
-    """Ask until the answer is one; Enter stands for the default."""
+def _yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
     hint = "[Y/n]" if default else "[y/N]"
     known = {"": default, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
     while True:

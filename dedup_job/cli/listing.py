@@ -44,9 +44,7 @@ _MOST = 2**53
 _LEAST = 10  # columns of a text at the end of a line
 
 
-class ListFormat(StrEnum):
-    """How a list is written."""
-
+class _Format(StrEnum):
     TABLE = "table"
     JSONL = "jsonl"
     CSV = "csv"
@@ -84,13 +82,13 @@ def list_(
         int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
     ] = None,
     form: Annotated[
-        ListFormat,
+        _Format,
         typer.Option(
             "--format",
             help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
             "--ids and dedup inspect read them.",
         ),
-    ] = ListFormat.TABLE,
+    ] = _Format.TABLE,
     texts: Annotated[
         bool,
         typer.Option("--texts", help="The cleaned texts as well; in a table side by side."),
@@ -131,10 +129,10 @@ def list_(
         check_range("--seed", seed, 0, _MOST)
         if not random:
             raise UsageError("--seed is for --random.")
-    as_table = form is ListFormat.TABLE
+    as_table = form is _Format.TABLE
     if limit is not None:
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
-    if texts and form is ListFormat.IDS:
+    if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
     asked, use = (options.load(), target, wanted), commands.listing
     if as_table or random:
@@ -147,7 +145,7 @@ def list_(
             _write([found.documents], form, texts=texts)
         return
     with working() as progress:
-        if form is ListFormat.IDS:
+        if form is _Format.IDS:
             _write(use.list_ids(*asked, progress, limit=limit), form)
         else:
             _write(
@@ -155,12 +153,12 @@ def list_(
             )
 
 
-def _write(pages: Iterable[Sequence[Any]], form: ListFormat, *, texts: bool = False) -> None:
+def _write(pages: Iterable[Sequence[Any]], form: _Format, *, texts: bool = False) -> None:
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for number, page in enumerate(page for page in pages if page):
-        if form is ListFormat.IDS:
+        if form is _Format.IDS:
             lines = "\n".join(one if isinstance(one, str) else one.id for one in page)
-        elif form is ListFormat.JSONL:
+        elif form is _Format.JSONL:
             lines = escaped_json("\n".join(encode(one.as_json(texts=texts)) for one in page))
         else:
             lines = _csv([one.as_row(texts=texts) for one in page], names=not number)

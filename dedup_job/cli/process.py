@@ -33,7 +33,6 @@ class _Tolerant(io.FileIO):
         self.failed: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write, or drop what cannot be written."""
         written: int | None = None
         try:
             while self.failed is None and (written := super().write(data)) is None:
@@ -81,11 +80,10 @@ def _tolerant(handle: int, former: TextIO | None) -> TextIO:
     )
 
 
-class OneLine(logging.Formatter):
+class _OneLine(logging.Formatter):
     """A line with the time, in the user's language; an exception is its name and first line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
         record = copy(record)
         record.msg = localized(record.msg)
         if record.exc_info:
@@ -104,7 +102,7 @@ def set_up_logs() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form, date))
     if not os.environ.get("DEDUP_TRACEBACK"):
-        handler.setFormatter(OneLine(form, date))
+        handler.setFormatter(_OneLine(form, date))
         threading.excepthook = _log_end_of_thread
     logging.basicConfig(handlers=[handler])
     log.setLevel(logging.INFO)

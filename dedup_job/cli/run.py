@@ -163,9 +163,8 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
     try:
         yield metrics
     except BaseException as e:
-        code = e.code if isinstance(e, DedupError) else 1
-        if isinstance(e, typer.Exit):  # a report with an exit code other than 0
-            code = e.exit_code
+        # typer.Exit: a report with an exit code other than 0
+        code = e.exit_code if isinstance(e, DedupError | typer.Exit) else 1
         raise
     finally:
         metrics.ended(code, time.monotonic() - since, metrics.report)
@@ -365,13 +364,13 @@ def demo(
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
-        done = run_demo(documents, seed, embedded, watch, out.say)
-    tell(done.report, None, stop, stays=False)
+        outcome, rows, lost = run_demo(documents, seed, embedded, watch, out.say)
+    tell(outcome, None, stop, stays=False)
     out.say()
     what, should = Message("what was planted"), Message("should be")
     as_due = figures(Message("decided so"))
     table = new_table(what, *figures(Message("planted")), should, *as_due)
-    for kind, due, number, found in done.rows:
+    for kind, due, number, found in rows:
         table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due), f"{found:,}")
     out.table(table)
     out.say()
@@ -381,8 +380,8 @@ def demo(
             "On your own data: `dedup run` lists the collections of a server, and asks.\n"
             "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
             "  dedup run",
-            lost=done.lost,
+            lost=lost,
         )
     )
-    if done.lost:
+    if lost:
         raise typer.Exit(1)

@@ -171,7 +171,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NOBODY) ->
                     scope=Scope(),
                     source=rows,
                     target=target,
-                    preparing=prepared,
+                    prepare=prepared.prepare,
                     index=index,
                     decider=GreedyDeduplicator(
                         index, settings.decision, target.texts_of, models.judge

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from bson import json_util
@@ -146,12 +146,7 @@ class _Inspector:
     ) -> None:
         self._settings, self._models, self._progress = settings, models, progress
         self._clean = Cleaner(settings.cleaning).clean
-        self._target = on
-
-    @property
-    def _on(self) -> Opened:
-        assert self._target is not None  # without a target nothing is looked up
-        return self._target
+        self._on = cast("Opened", on)  # without a target nothing is looked up
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]

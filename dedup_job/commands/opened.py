@@ -26,7 +26,7 @@ from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.mongo.target_status import state_of
-from dedup_job.printing import for_shell
+from dedup_job.printing import brief, for_shell
 from dedup_job.runs.run import Progress
 from dedup_job.settings import Settings, expect_settings
 
@@ -153,8 +153,8 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     undecided = Message(
         "no run of the target {target} decided an _id {id} (read as {tried}).",
         target=on.target.name,
-        id=_brief(repr(written)),
-        tried=", ".join(_brief(shown_value(value)) for value in readings(written)),
+        id=brief(repr(written), _MAX_SHOWN),
+        tried=", ".join(brief(shown_value(value), _MAX_SHOWN) for value in readings(written)),
     )
     where = Message(
         "Nor does the source {source} hold it. Check the id, its type (extended JSON says which: "
@@ -190,7 +190,3 @@ def refusal(document: Document, field: str) -> Message:
     if content == Skipped(Reason.NOT_TEXT):
         return Message("field `{field}` is not text now", field=field)
     return Message("field `{field}` is missing now", field=field)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

@@ -45,7 +45,6 @@ from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, D
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
-_REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
 _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 
@@ -67,7 +66,7 @@ class Watch:
     stop: whether to stop after the batch in hand; begun: called when there is a batch to be
     finished from now on; agree: called before a new target is made, what it raises ends the run;
     warn: takes a warning; collector: sees the decisions of a dry run; told: takes each report of a
-    job that follows and goes on, see pipeline.Follow.
+    job that follows and goes on, see pipeline.Job.
     """
 
     progress: Progress = QUIET
@@ -108,9 +107,9 @@ def run_job(
         retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
         models = settings.models(progress.stage)
         places = client, names[1], form_of(settings, models), names[0]
-        target: Target | DryTarget
+        target: Target | _DryTarget
         if request.dry_run:
-            target = DryTarget(*places, retry)
+            target = _DryTarget(*places, retry)
             target.collector = watch.collector
         else:
             target = Target(*places, finish_undo, retry, retry(lambda: writers_for(client)))
@@ -136,7 +135,7 @@ def run_job(
             scope=Scope(settings.source.query, request.limit),
             source=source,
             target=target,
-            preparing=preparation(settings, models, target.form),
+            prepare=preparation(settings, models, target.form).prepare,
             index=index,
             decider=GreedyDeduplicator(
                 index, settings.decision, target.texts_of, models.judge, target, threads
@@ -149,7 +148,7 @@ def run_job(
             progress=progress,
             stop=watch.stop,
             refresher=_refresher(settings, models, source, target, progress),
-            follow=pipeline.Follow(_REPORT_SECONDS, watch.told) if request.follow else None,
+            follow=watch.told if request.follow else None,
         )
         watch.begun()
         with nullcontext(job) if spread is None else spread(settings, job) as ready:
@@ -211,25 +210,22 @@ def versions(client: Client | None = None) -> dict[str, str]:
     return own | ({"server": client.server_info()["version"]} if client else {})
 
 
-class DryTarget(TargetReader, protocols.Target):
+class _DryTarget(TargetReader, protocols.Target):
     """Reads the target; what would be there is read from the source."""
 
     collector: "SurveyCollector | None" = None
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Check the target; take no lease."""
         self.check()
         yield
 
     def begin(
         self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, Sequence[Run]]:
-        """Begin at nothing."""
         return super().begin(scope, record)[0], self.run_lines()
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return texts as the target has them; of what would be there the source's, cleaned."""
         texts = super().texts_of(keys)
         missing = np.setdiff1d(np.flatnonzero(are_own(keys)), texts.numbers)
         if not len(missing):
@@ -239,7 +235,6 @@ class DryTarget(TargetReader, protocols.Target):
         return texts.joined(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return ranks of kept documents; of what would be there from the source."""
         ranks, asked = super().ranks_of(keys), keys.list()
         missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
         ranking = self.form.ranking
@@ -252,12 +247,10 @@ class DryTarget(TargetReader, protocols.Target):
         return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
     def write(self, batch: Batch, decisions: Decisions, *_: object) -> None:
-        """Write nothing; let a collector see the decisions."""
         if self.collector is not None:
             self.collector.see(batch, decisions)
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
-        """Write nothing; let a collector end its work while texts can be read."""
         if self.collector is not None:
             self.collector.finish(report, self.texts)
 

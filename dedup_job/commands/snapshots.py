@@ -13,7 +13,7 @@ from bson import json_util
 from platformdirs import user_state_path
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.index import IndexSettings, KeptIndex, Promised
+from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
@@ -56,7 +56,7 @@ class SnapshotStore:
         self._folder = settings.folder or user_state_path("dedup")
         self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
 
-    def promised(self) -> Promised | None:
+    def promised(self) -> IndexCounts | None:
         """Return the snapshot's own counts, if it is of the target as that is now; else None.
 
         Its files are not checked yet, and nothing is proved: `load` does both.
@@ -81,7 +81,7 @@ class SnapshotStore:
         if self._target.count(live) != live:
             return None
         self.loaded = found
-        return Promised(documents, live, left_out)
+        return documents, 0, live, left_out
 
     def load(self, kept: KeptIndex) -> str | None:
         """Load the index from the snapshot; return None, or why not, "" where there is none."""

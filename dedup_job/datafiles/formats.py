@@ -14,7 +14,7 @@ from dedup_job.documents import Quarantined, Reason, Refusal, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.native.bytes_column import BREAK
-from dedup_job.printing import on_one_line
+from dedup_job.printing import brief, on_one_line
 from dedup_job.text_fields import TextFields, text_fields, with_texts
 
 T = TypeVar("T")
@@ -62,8 +62,7 @@ def named(path: Path) -> Named:
     return Named(path, format_, compression, suffix)
 
 
-def paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
-    """Yield rows in pages: their numbers, and the rows; each comes with its number and size."""
+def _paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
     numbers, page, size = list[int](), list[T](), 0
     for number, row, own in rows:
         numbers.append(number)
@@ -76,8 +75,7 @@ def paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[
         yield numbers, page
 
 
-def is_unicode(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8: it has no half of a surrogate pair."""
+def _is_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -165,7 +163,7 @@ class JsonLinesReader:
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
-        for numbers, lines in paged(self._read()):
+        for numbers, lines in _paged(self._read()):
             page = Lines(numbers, lines, self._fields)
             if not self._is_checked:
                 self._check(page)
@@ -216,7 +214,7 @@ def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
     parts = fields.parts(value)
     if isinstance(parts, Skipped):
         return parts
-    if b"\\u" in line and not all(map(is_unicode, parts)):
+    if b"\\u" in line and not all(map(_is_unicode, parts)):
         return Quarantined(
             Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
         )
@@ -284,7 +282,7 @@ class Records:
         """Yield the text of each record, or why it has none."""
         for record in self.records:
             parts = [record[column] for column in self.columns if column < len(record)]
-            if not all(map(is_unicode, parts)):
+            if not all(map(_is_unicode, parts)):
                 yield Quarantined(Reason.UNDECODABLE, NOT_UTF8)
             else:
                 yield BREAK.join(parts) if parts else Skipped(Reason.MISSING)
@@ -332,9 +330,9 @@ class DelimitedReader:
 
     def _refuse(self, field: str) -> NoReturn:
         names = ", ".join(self.names)
-        if not is_unicode(names):
+        if not _is_unicode(names):
             raise UsageError("{file} is not UTF-8. Save it as UTF-8.", file=self._name)
-        shown = on_one_line(names if len(names) <= _MOST_SHOWN else f"{names[:_MOST_SHOWN]}...")
+        shown = on_one_line(brief(names, _MOST_SHOWN))
         told = {"file": self._name, "field": field, "names": shown or Message("none")}
         wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
         if field in self.names:
@@ -359,7 +357,7 @@ class DelimitedReader:
     def pages(self) -> Iterator[Records]:
         """Yield all records; blank lines are none."""
         records = ((record, sum(map(len, record))) for record in self._read() if record)
-        for numbers, page in paged((number, *one) for number, one in enumerate(records, 1)):
+        for numbers, page in _paged((number, *one) for number, one in enumerate(records, 1)):
             yield Records(numbers, page, self.names, self._columns, self._delimiter)
 
     def _read(self) -> Iterator[list[str]]:

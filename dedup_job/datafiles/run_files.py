@@ -143,7 +143,7 @@ class FileTarget(Target):
         with suppress(_Discarded), ExitStack() as stack:
             folder = self._out.path.resolve().parent
             self._texts, self._others = (
-                KeptTextsFile(stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)))
+                _TextsFile(stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)))
                 for _ in range(2)
             )
             whole, self._kept = _opened(stack, self._out)
@@ -263,18 +263,16 @@ def _reasons(decision: Decision) -> Mapping[str, Any]:
     return row | ({"detail": decision.detail} if isinstance(decision, Quarantined) else {})
 
 
-class KeptTextsFile:
+class _TextsFile:
     """Texts by the number of their row; one thread adds, others read."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Take an empty file without a buffer."""
         self._file = file
         self._numbers, self._ends = array("q"), array("q")
         self._size = 0
         self._lock = threading.Lock()
 
     def add(self, numbers: NDArray[np.int64], texts: TextColumn) -> None:
-        """Add texts of rows, by ascending number."""
         encoded = texts.utf8()
         whole, written = encoded.data.data, 0
         while written < len(whole):

@@ -155,6 +155,4 @@ class Models:
     @cached_property
     def fingerprinter(self) -> Fingerprinter:
         """The fingerprinter, with the sketches that the index needs."""
-        return Fingerprinter(
-            self._settings, self._notify, sketcher=self.sketcher, lexicon=self.lexicon
-        )
+        return Fingerprinter(self._settings, self.lexicon, self.sketcher)

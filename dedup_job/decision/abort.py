@@ -11,6 +11,7 @@ from dedup_job.decision import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
 from dedup_job.documents import Document, Reason, Skipped
 from dedup_job.errors import RunAborted
 from dedup_job.messages import Message
+from dedup_job.printing import brief
 
 _SHOWN = 80  # characters of a text
 _SIMILAR = 0.1  # of a share to that of earlier runs
@@ -144,6 +145,5 @@ class AbortConditions:
 
 def _named(document: Document) -> str:
     text = " ".join(str(document.content).split())
-    more = "..." if len(text) > _SHOWN else ""
-    shown = f": {text[:_SHOWN]}{more}" if text else ""  # a worker of a cluster may have it
+    shown = f": {brief(text, _SHOWN)}" if text else ""  # a worker of a cluster may have it
     return f"_id {document.id!r}{shown}"

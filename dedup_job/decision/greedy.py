@@ -38,14 +38,7 @@ from dedup_job.documents import (
     names_of,
 )
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import (
-    JOINED,
-    NAMES,
-    Judge,
-    TextPairs,
-    Verdicts,
-    Weighed,
-)
+from dedup_job.judgment import JOINED, NAMES, Judge, TextPairs, Verdicts, Weighed
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000

@@ -326,20 +326,13 @@ class Row(NamedTuple):
     found: int
 
 
-class Demonstration(NamedTuple):
-    """The run, what became of each kind, and the number of documents in neither place or both."""
-
-    report: Run
-    rows: list[Row]
-    lost: int
-
-
 def run_demo(
     documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
-) -> Demonstration:
-    """Make documents, run on them, and return the outcome; tell: takes the next step in words.
+) -> tuple[Run, list[Row], int]:
+    """Make documents and run on them; tell: takes the next step in words.
 
-    The database of the demonstration is emptied first. folder: where the server's data stays;
+    Returns the report, what became of each kind, and how many documents are in neither place or
+    both. The database of the demonstration is emptied first. folder: where the server's data stays;
     None: it is thrown away.
     """
     tell(Message("starting a MongoDB server ..."))
@@ -357,7 +350,7 @@ def run_demo(
         report = run_job(load({"connection.uri": uri}).settings, request, watch)
         decided = _decided(client[_DATABASE])
     lost = sum(len(decided.get(each["_id"], ())) != 1 for each in corpus)
-    return Demonstration(report, score(corpus, decided), lost)
+    return report, score(corpus, decided), lost
 
 
 def _decided(database: Database[dict[str, Any]]) -> Mapping[int, list[str]]:

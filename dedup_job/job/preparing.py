@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Generic, Self, TypeVar
 
@@ -238,8 +238,10 @@ class Preparation:
 
     def _cleaned(self, page: Documents) -> Documents:
         clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
-        documents = page.cleaned(*clean(page.texts))
-        lengths = documents.texts.lengths
+        texts, cut, same, marked = clean(page.texts)
+        as_read, lengths = page.as_read.copy(), texts.lengths
+        as_read[page.rows] &= same
+        documents = replace(page, texts=texts, cut=cut, as_read=as_read, marked=marked)
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE

@@ -87,13 +87,6 @@ class KindModel(NamedTuple):
     different: NDArray[np.float64]
     same: NDArray[np.float64]
 
-    def joined(self, confidence: float) -> tuple[Joined, Joined]:
-        """Return the different and the same pairs that are at least as likely as that."""
-        below = (int(np.searchsorted(each, confidence)) for each in (self.different, self.same))
-        sizes = len(self.different), len(self.same)
-        different, same = (Joined(n - k, n) for k, n in zip(below, sizes, strict=True))
-        return different, same
-
 
 class Model(NamedTuple):
     """Models in the order of KINDS, and the guards that do not count."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint import PLANE, digest_of_lexicon, jieba_files
+from dedup_job.fingerprint import PLANE, digest_of_lexicon, idf, jieba_files
 from dedup_job.native.bytes_column import pack
 
 WORDS = "form_words.txt"
@@ -194,13 +194,6 @@ def proper_nouns() -> frozenset[str]:
     lines = jieba_files()[0].read_text("utf-8").splitlines()
     tags = {word: tag for word, _, tag in map(str.split, lines)}
     return frozenset(word for word, tag in tags.items() if tag.startswith(("nr", "ns", "nt")))
-
-
-@functools.cache
-def idf() -> dict[str, float]:
-    """Return jieba's inverse document frequencies."""
-    lines = jieba_files()[1].read_text("utf-8").splitlines()
-    return {word: float(figure) for word, figure in map(str.split, lines)}
 
 
 def table_digest() -> str:

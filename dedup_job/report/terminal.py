@@ -28,7 +28,7 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     for sentence in _sentences(report):
         console.paragraph(sentence)
     if stays:
-        console.rows((what, whole(command)) for what, command in next_steps(report))
+        console.rows((what, whole(command)) for what, command in _next_steps(report))
     if profile:
         console.say()
         console.blocks([[*details(report)], Message("Stages:")])
@@ -133,8 +133,7 @@ def _warnings(report: Run) -> Iterator[Message]:
         )
 
 
-def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
-    """Yield the next steps, each with its command."""
+def _next_steps(report: Run) -> Iterator[tuple[Message, str]]:
     about, counts = report.about, report.counts
     if not (report.number and counts.scanned) or about.dry_run:
         return

@@ -117,10 +117,8 @@ class ListFilter:
 
     def check(self) -> None:
         """Raise UsageError for what does not exist or does not go together."""
-        from dedup_job.judgment import (
-            NAMES,
-            DifferenceKind,  # here: --help should not wait for it
-        )
+        # here: --help should not wait for it
+        from dedup_job.judgment import NAMES, DifferenceKind
 
         if self.what not in [*What]:
             raise UsageError(

@@ -154,11 +154,6 @@ class Run:
         return self.checkpoint.counts
 
     @property
-    def started(self) -> datetime:
-        """When its first part began."""
-        return self.checkpoint.started
-
-    @property
     def seconds(self) -> float:
         """Wall time over all its parts."""
         return self.checkpoint.seconds

@@ -189,7 +189,7 @@ class TargetStatus:
     def _run(self, line: Run) -> dict[str, Any]:
         return {
             "number": line.number,
-            "started": _iso(line.started),
+            "started": _iso(line.checkpoint.started),
             "finished": _iso(line.finished),
             "seconds": line.seconds,
             "decided": line.counts.scanned,

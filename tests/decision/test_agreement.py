@@ -14,7 +14,7 @@ from dedup_job.columns import Batch, Documents, KeptPage
 from dedup_job.decision import DecisionSettings, Judging, greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.native import snapshot
 from tests.deciding import Decider
 from tests.judging import judge_for, verdict
@@ -74,9 +74,8 @@ class Pool:
     """Texts with their fingerprints and what the naive version knows of them."""
 
     def __init__(self, written):
-        fingerprinter = Fingerprinter(
-            FingerprintSettings(), sketcher=Sketcher(FORM, lambda: judge_for().core)
-        )
+        sketcher = Sketcher(FORM, lambda: judge_for().core)
+        fingerprinter = Fingerprinter(FingerprintSettings(), load_lexicon(print), sketcher)
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
         pairs = zip(

@@ -60,9 +60,9 @@ def test_words_that_no_trie_holds_are_refused(words):
 
 PROGRAM = """
 import logging
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, load_lexicon
 logging.basicConfig()
-stage = Fingerprinter(FingerprintSettings(), print)
+stage = Fingerprinter(FingerprintSettings(), load_lexicon(print))
 print(int(stage.fingerprint(["光合作用是绿色植物利用光能把二氧化碳和水合成有机物"]).values[0]))
 """
 
