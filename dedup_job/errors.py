@@ -20,7 +20,7 @@ from dedup_job.messages import Message, counted, joined
 class DedupError(Exception):
     """Base of all errors that the user sees as a sentence, without a traceback."""
 
-    exit_code = 1
+    code = 1
 
     def __init__(self, said: str = "", /, **values: object) -> None:
         """Take a sentence for the catalogue with the values of its fields, or a finished one."""
@@ -41,7 +41,7 @@ class DedupError(Exception):
 class UsageError(DedupError):
     """What was asked for cannot be done as asked."""
 
-    exit_code = 2
+    code = 2
 
 
 class ConfigurationError(UsageError):
@@ -57,13 +57,13 @@ class ConfigurationError(UsageError):
 class DatabaseUnreachable(DedupError):
     """The server does not answer; the same command may work later."""
 
-    exit_code = 5
+    code = 5
 
 
 class StateMismatch(DedupError):
     """The target holds the result of other settings, another source or another tool."""
 
-    exit_code = 6
+    code = 6
 
 
 class LeaseLost(StateMismatch):
@@ -98,7 +98,7 @@ class RunAborted(StateMismatch):
 class LeaseHeld(DedupError):
     """Another run holds the lease of this target."""
 
-    exit_code = 11
+    code = 11
 
 
 class Interrupted(DedupError):
@@ -106,4 +106,4 @@ class Interrupted(DedupError):
 
     def __init__(self, message: str, signum: int) -> None:
         super().__init__(message)
-        self.exit_code = 128 + signum  # as shells report it
+        self.code = 128 + signum  # as shells report it

@@ -200,7 +200,7 @@ def load(
     except ValidationError as e:
         problems = [_problem(error, origins, file) for error in e.errors()]
         raise ConfigurationError([*unknown, *problems]) from None
-    if problems := [*unknown, *_impossible_paths(settings), *_impossible_form(settings)]:
+    if problems := [*unknown, *_impossible(settings)]:
         raise ConfigurationError(problems)
     settings._chosen = file is not None or any(
         name.partition(".")[0] not in ("connection", "run") for name in flags
@@ -236,17 +236,12 @@ def expect_settings(settings: object) -> Settings:
     )
 
 
-def _impossible_paths(settings: Settings) -> Iterator[str]:
-    """Yield a problem for each path that no file has: Python does not even look for it."""
+def _impossible(settings: Settings) -> Iterator[str]:
     for section, part in settings:
         for name, value in part:
-            if isinstance(value, Path) and "\0" in str(value):
+            if isinstance(value, Path) and "\0" in str(value):  # Python does not even look for it
                 wrong = Message("a path holds no NUL, not {path}", path=short(str(value)))
                 yield placed(f"{section}.{name}", wrong)
-
-
-def _impossible_form(settings: Settings) -> Iterator[str]:
-    """Yield a problem where the target would have no place for all texts."""
     if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
         yield Message(
             "output.document: classic holds one text, and source.field names several: {fields}. "
@@ -263,11 +258,10 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     presets = preset_files()
     preset = presets.get(str(file))
     if preset and file.is_file():
-        log.info(
-            Message(
-                "settings: the file {file} in this folder, not the preset of that name", file=file
-            )
+        said = Message(
+            "settings: the file {file} in this folder, not the preset of that name", file=file
         )
+        log.info(said)
         preset = None
     try:
         values = tomllib.loads(limited_text(preset or file, _LARGEST))

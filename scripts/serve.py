@@ -48,6 +48,6 @@ if __name__ == "__main__":
         pid = serve(Path(sys.argv[1]), int(sys.argv[2]))
     except DedupError as e:
         print(localized(e.message), file=sys.stderr)
-        sys.exit(e.exit_code)
+        sys.exit(e.code)
     print(pid)
     sys.exit(0 if pid else TAKEN)

@@ -23,7 +23,8 @@ def judge_for(settings=DEFAULT):
 
 def joined(kind, confidence):
     """Return the different and the same pairs that the model of a kind of text joins."""
-    return [Joined(int((one >= confidence).sum()), len(one)) for one in (kind.different, kind.same)]
+    sides = (kind.different, kind.same)
+    return tuple(Joined(int((one >= confidence).sum()), len(one)) for one in sides)
 
 
 @functools.cache

@@ -64,7 +64,7 @@ def wrong(database, folder, *more):
     """Check a target that is not good; return what was found: check -> first."""
     file = folder / "wrong.json"
     error = refused(database, "check", "--source", "source", "--report", str(file), *more)
-    assert error.exit_code == 6, error
+    assert error.code == 6, error
     return found(file)
 
 

@@ -112,5 +112,5 @@ def test_a_link_that_leads_in_a_circle_is_refused(tmp_path):
 
 def test_ids_without_end_are_refused():
     error = refusal("restore", "--target", "d.t", "--ids", "/dev/zero")
-    assert error.exit_code == 2
+    assert error.code == 2
     assert "64 MiB" in str(error)

@@ -176,12 +176,12 @@ def _run() -> None:
             sys.exit(code)
     except Interrupted as e:  # as was asked for: no error
         _say(localized(e.message))
-        sys.exit(e.exit_code)
+        sys.exit(e.code)
     except DedupError as e:
-        _fail(e.message, e.exit_code)
+        _fail(e.message, e.code)
     except Exception as e:
         if refused := refusal(e):
-            _fail(refused.message, refused.exit_code)
+            _fail(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
         said = Message(

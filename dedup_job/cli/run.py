@@ -3,7 +3,7 @@
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,8 +28,7 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.commands.run import Spread, SurveyCollector
-    from dedup_job.settings import Settings
+    from dedup_job.commands.run import Spread
 
 QUARANTINED = 3
 _ENDED = Message("ended at once. Nothing is lost: the same command goes on from the checkpoint.")
@@ -144,14 +143,24 @@ def run(
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
             watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
-            metrics.report = commands.run.run_job(settings, request, watch, spread)
-        pages: list[Callable[[Run], None]] = []
-        if html is not None:
-            pages.append(partial(_write_page, html, settings, metrics, collector))
-        if proposed is not None:
-            how = joined([Message("to write the unique documents:"), proposed], "\n  ")
-            pages.append(lambda _: console().say(how))
-        tell(metrics.report, report, stop, profile=profile, pages=pages)
+            outcome = metrics.report = commands.run.run_job(settings, request, watch, spread)
+
+        def show_more() -> None:
+            if html is not None:
+                from dedup_job.cli.listing import write_page  # here: few runs need it
+
+                survey = None if collector is None else collector.survey
+                if survey is None:
+                    into = outcome.about.target
+                    with shown_progress(metrics) as progress:
+                        survey = commands.listing.survey_target(settings, into, progress)
+                write_page(survey, html)
+                console().say(Message("{file}: open it in a browser.", file=html))
+            if proposed is not None:
+                how = Message("to write the unique documents:")
+                console().say(joined([how, proposed], "\n  "))
+
+        tell(outcome, report, stop, profile=profile, show_more=show_more)
 
 
 @contextmanager
@@ -163,8 +172,9 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
     try:
         yield metrics
     except BaseException as e:
-        # typer.Exit: a report with an exit code other than 0
-        code = e.exit_code if isinstance(e, DedupError | typer.Exit) else 1
+        code = e.code if isinstance(e, DedupError) else 1
+        if isinstance(e, typer.Exit):  # a report with an exit code other than 0
+            code = e.exit_code
         raise
     finally:
         metrics.ended(code, time.monotonic() - since, metrics.report)
@@ -176,15 +186,14 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         told(Message("nothing arrived since run {run}", run=outcome.number))
         return
     counts = outcome.counts
-    told(
-        Message(
-            "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
-            run=outcome.number,
-            documents=counted(counts.scanned, "document"),
-            kept=counts.kept,
-            duplicates=counts.duplicates,
-        )
+    done = Message(
+        "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+        run=outcome.number,
+        documents=counted(counts.scanned, "document"),
+        kept=counts.kept,
+        duplicates=counts.duplicates,
     )
+    told(done)
     if file is not None:
         _write_report(outcome, file)
 
@@ -195,24 +204,6 @@ def _on_cluster(address: str) -> "Spread":
     from dedup_job.cluster import spread  # here: few runs need it
 
     return partial(spread, address)
-
-
-def _write_page(
-    file: Path,
-    settings: "Settings",
-    metrics: MetricsFile,
-    collector: "SurveyCollector | None",
-    outcome: Run,
-) -> None:
-    from dedup_job.cli.listing import write_page  # here: few runs need it
-
-    survey = None if collector is None else collector.survey
-    if survey is None:
-        with shown_progress(metrics) as progress:
-            target = outcome.about.target
-            survey = commands.listing.survey_target(settings, target, progress)
-    write_page(survey, file)
-    console().say(Message("{file}: open it in a browser.", file=file))
 
 
 def _agree(source: str, target: str) -> None:
@@ -229,9 +220,9 @@ def tell(
     *,
     profile: bool = False,
     stays: bool = True,
-    pages: Sequence[Callable[[Run], None]] = (),
+    show_more: Callable[[], None] = lambda: None,
 ) -> None:
-    """Print and write the report, make the pages, end with the exit code; stays: the target."""
+    """Print and write the report, end with the exit code; stays: the target."""
     # first: the files may not be to be written
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
@@ -239,12 +230,11 @@ def tell(
         typer.echo(localized(lost), err=True)
     if file is not None:
         _write_report(outcome, file)
-    for write in pages:
-        try:
-            write(outcome)
-        except DedupError as e:
-            status = label(str(outcome.status))
-            raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
+    try:
+        show_more()
+    except DedupError as e:
+        status = label(str(outcome.status))
+        raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         raise Interrupted(_stopped(outcome, signum), signum)

@@ -265,7 +265,7 @@ class MetricsFile:
 
         code: of the exit; report: None where the run did not come to one.
         """
-        if code != LeaseHeld.exit_code and self._target:
+        if code != LeaseHeld.code and self._target:
             self._end = code, seconds, report
             self._write()
 

@@ -152,21 +152,19 @@ class TargetStatus:
             yield Message("run {number}", number=self.line.number), self._progress(self.line)
         if self.by_hand:
             number, documents, kind = self.by_hand
-            yield Message("number {number}", number=number), self._done(number, documents, kind)
+            done = Message(
+                "{documents} {kind} by hand; `{undo}` takes that back",
+                documents=counted(documents, "document"),
+                kind=Message(kind),
+                undo=command_line("undo", number, "--target", self.target),
+            )
+            yield Message("number {number}", number=number), done
         yield Message("new documents"), self._lag()
         if not self.tells_changes:
             yield Message("changes"), _NOT_SEEN
         yield Message("last success"), self._told(self.last_success)
         yield Message("last failure"), self._told(self.last_failure)
         yield Message("index"), self.index.sentence() if self.index else _NO_FILES
-
-    def _done(self, number: int, documents: int, kind: str) -> Message:
-        return Message(
-            "{documents} {kind} by hand; `{undo}` takes that back",
-            documents=counted(documents, "document"),
-            kind=Message(kind),
-            undo=command_line("undo", number, "--target", self.target),
-        )
 
     def as_json(self) -> dict[str, Any]:
         """Return values that JSON can hold."""

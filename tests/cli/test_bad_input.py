@@ -123,7 +123,7 @@ def test_a_query_nested_too_deep_is_refused_in_a_short_message():
     by_option = refusal("run", *names, "--query", deep(20_000))
     by_variable = refusal("run", *names, DEDUP_SOURCE__QUERY=deep(20_000))
     for error, name in ((by_option, "--query"), (by_variable, "source.query")):
-        assert error.exit_code == 2
+        assert error.code == 2
         assert f"{name}: not valid extended JSON" in str(error)
         assert len(str(error)) < 300
 
@@ -138,7 +138,7 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(tmp_path, monkeypa
         ("config", "validate", "c.toml"),
     ):
         error = refusal(*words)
-        assert error.exit_code == 2
+        assert error.code == 2
         assert "No such file or directory" in str(error)
 
 
@@ -155,5 +155,5 @@ def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_sa
     filled.create_collection("questions.v2")
     names = ("--db", filled.name, "--source", "questions.v2", "--target", "target")
     error = refusal("run", *names, DEDUP_URI=uri_of(filled))
-    assert error.exit_code == 2
+    assert error.code == 2
     assert "the part before the first dot is the database" in str(error)

@@ -180,7 +180,7 @@ def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri
     for place in ({"DEDUP_URI": uri}, {"DEDUP_CONNECTION__URI": uri}):
         shown = invoke("config", "show", **place).output
         error = refusal("run", *NAMES, **place)
-        assert error.exit_code == 2
+        assert error.code == 2
         assert "characters such as @ : / % in a password must be percent-encoded" in str(error)
         assert "***" in str(error)
         for text in (shown, str(error)):
@@ -197,7 +197,7 @@ def test_of_a_connection_string_all_but_its_secrets_is_shown(uri):
 def test_a_password_in_uri_is_refused_well_formed_or_not(uri):
     for option in (("--uri", uri), (f"--uri={uri}",)):
         error = refusal("run", *NAMES, *option)
-        assert error.exit_code == 2
+        assert error.code == 2
         assert "geheim" not in str(error)
 
 
@@ -225,7 +225,7 @@ def test_a_password_anywhere_on_the_command_line_is_refused(words):
         uris.append("someone:geheim@host")
     for uri in uris:
         error = refusal(*(word.format(uri) for word in words))
-        assert error.exit_code == 2
+        assert error.code == 2
         assert "holds a password" in str(error)
         assert "(DEDUP_URI) or into a file (--uri-file)" in str(error)
         assert "geheim" not in str(error)

@@ -123,7 +123,7 @@ def checked(database, file):
     try:
         command(database, "check", "--source", "source", "--all", "--report", str(file))
     except DedupError as e:
-        code, said = e.exit_code, str(e)
+        code, said = e.code, str(e)
     lines = found(file).values() if file.exists() else ()
     return code, " ".join([said, *(line for first in lines for line in first)])
 

@@ -49,7 +49,7 @@ def test_at_the_limit_a_window_passes_and_beyond_it_does_not():
     for words in ("91.0% of the last 100 documents", "limit is 90.0%", "DEDUP_ABORT_IF__NEAR_RATE",
                   "near_rate in section [abort_if]", "_id 90: 正文 90长长", "长..."):  # fmt: skip
         assert words in str(refused.value)
-    assert refused.value.exit_code == 6
+    assert refused.value.code == 6
 
 
 def test_nothing_is_said_before_the_window_is_full_and_batches_add_up_to_it():
@@ -92,7 +92,7 @@ def test_where_most_documents_have_no_text_the_reasons_are_named():
     for words in ("60.0% of the last 10 documents have no text (missing 4, empty 2)",
                   "--field", "50.0%"):  # fmt: skip
         assert words in str(refused.value)
-    assert refused.value.exit_code == 6
+    assert refused.value.code == 6
 
 
 def test_a_few_documents_without_a_text_say_nothing():
@@ -135,7 +135,7 @@ def test_where_more_than_a_share_of_the_characters_is_cut_off_the_worst_text_is_
                   "limit is 50.0%", "40 characters, of _id 99: 十个字", "out of cleaning.cut_at",
                   "DEDUP_ABORT_IF__CUT"):  # fmt: skip
         assert words in str(refused.value)
-    assert refused.value.exit_code == 6
+    assert refused.value.code == 6
 
 
 def test_a_hundred_texts_are_needed_before_a_share_is_cut_too_much_and_batches_add_up():
