@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.documents import Difference, Pair
-    from dedup_job.errors import (
+    from dedup_job.messages import (
         ConfigurationError,
         DatabaseUnreachable,
         DedupError,
@@ -49,7 +49,7 @@ _HOMES = {  # where each public name lives
     "commands.maintenance": "Restored check_target restore target_status undo_run",
     "commands.run": "Request Watch run_job",
     "documents": "Difference Pair",
-    "errors": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
+    "messages": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
     "RunAborted StateMismatch UsageError",
     "mongo.rollback": "Undone",
     "runs.decided": "DecidedDocument ListFilter",

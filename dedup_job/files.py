@@ -13,8 +13,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import ConfigurationError, Message, UsageError
 
 _STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700

@@ -1,14 +1,26 @@
-"""Sentences for the user: written in English, shown in his language.
+"""Sentences for the user, and the errors that say them: in English, shown in his language.
 
 A `Message` is the English sentence, so logs in JSON, stored rows and callers in Python take it as
 it is. What prints for a person passes it through `localized`, which looks its template up in the
 catalogue `locale/zh/LC_MESSAGES/dedup.mo` (gettext; scripts/make_catalogue.py makes it).
+
+Each error has the exit code of the process:
+
+DedupError (1)
+ ├─ UsageError (2)              an option, a name or a configuration is wrong
+ │   └─ ConfigurationError (2)  every problem of the configuration at once
+ ├─ DatabaseUnreachable (5)     try again later, with the same command
+ ├─ StateMismatch (6)           the target does not fit this run
+ │   ├─ LeaseLost (6)           another run took over, or may have
+ │   └─ RunAborted (6)        the run's result looks like a mistake
+ ├─ LeaseHeld (11)              another run is at work
+ └─ Interrupted (128 + signal)  stopped after a checkpoint
 """
 
 import gettext
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -95,3 +107,95 @@ def asked_language() -> str:
     """Return `zh` or `en` where DEDUP_LANG, or else the locale, begins so; else ""."""
     asked = next(filter(None, map(os.environ.get, _VARIABLES)), "").lower()
     return next(filter(asked.startswith, LANGUAGES), "")
+
+
+class DedupError(Exception):
+    """Base of all errors that the user sees as a sentence, without a traceback."""
+
+    code = 1
+
+    def __init__(self, said: str = "", /, **values: object) -> None:
+        """Take a sentence for the catalogue with the values of its fields, or a finished one."""
+        is_whole = isinstance(said, Message) and not values
+        super().__init__(said if is_whole else Message(said, **values))
+
+    @property
+    def message(self) -> Message:
+        """What is wrong and what to do."""
+        message: Message = self.args[0]
+        return message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it without its constructor, so that another process can raise it."""
+        return type(self).__new__, (type(self), *self.args), self.__dict__
+
+
+class UsageError(DedupError):
+    """What was asked for cannot be done as asked."""
+
+    code = 2
+
+
+class ConfigurationError(UsageError):
+    """The configuration has problems; all of them are listed."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        number = counted(len(problems), "problem")
+        head = Message("the configuration has {problems}:", problems=number)
+        super().__init__(joined([head, *problems], "\n  - "))
+
+
+class DatabaseUnreachable(DedupError):
+    """The server does not answer; the same command may work later."""
+
+    code = 5
+
+
+class StateMismatch(DedupError):
+    """The target holds the result of other settings, another source or another tool."""
+
+    code = 6
+
+
+class LeaseLost(StateMismatch):
+    """Another run took the lease over, or may have; this one wrote nothing more."""
+
+
+class RunAborted(StateMismatch):
+    """A limit was passed that no sane collection reaches; the batch in hand was not written."""
+
+    def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
+        section, _, name = setting.partition(".")
+        values = {"found": found, "limit": limit, "example": example}
+        values |= {"variable": f"DEDUP_{section.upper()}__{name.upper()}"}
+        values |= {"name": name, "section": section}
+        super().__init__(
+            Message(
+                "{found}, the limit is {limit}. The run stopped; this batch was not written.\n"
+                "  {example}\n"
+                "Look at it with --dry-run and at the ledger. If that is right, raise the limit "
+                "with {variable} or {name} in section [{section}] of a --config file; the same "
+                "command then goes on.",
+                **values,
+            )
+        )
+        self.of_a_file = Message(
+            "{found}, the limit is {limit}. Nothing was written.\n  {example}\nIf that is right, "
+            "raise the limit with {variable} or {name} in section [{section}] of a --config file.",
+            **values,
+        )
+
+
+class LeaseHeld(DedupError):
+    """Another run holds the lease of this target."""
+
+    code = 11
+
+
+class Interrupted(DedupError):
+    """A signal ended the run after a checkpoint."""
+
+    def __init__(self, message: str, signum: int) -> None:
+        super().__init__(message)
+        self.code = 128 + signum  # as shells report it

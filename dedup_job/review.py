@@ -22,8 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dedup_job.commands.review import Review
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import DatabaseUnreachable, DedupError, Message, UsageError
 from dedup_job.pages import STATIC, asset, failure_part, review_part
 from dedup_job.runs.survey import AskedPair, Label
 

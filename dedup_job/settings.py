@@ -19,12 +19,11 @@ from pydantic_core import ErrorDetails, PydanticKnownError
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import AbortSettings, DecisionSettings, Models
-from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment.features import RULES
-from dedup_job.messages import Message, said_by
+from dedup_job.messages import ConfigurationError, Message, UsageError, said_by
 from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings

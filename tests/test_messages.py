@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from dedup_job.errors import (
+from dedup_job.messages import (
     ConfigurationError,
     DedupError,
     Interrupted,
     LeaseHeld,
+    Message,
     RunAborted,
     UsageError,
+    chosen_language,
+    in_language,
+    joined,
 )
-from dedup_job.messages import Message, chosen_language, in_language, joined
 from scripts import make_catalogue
 from tests.running import dedup, environment_for
 

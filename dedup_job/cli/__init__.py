@@ -14,8 +14,7 @@ import typer
 from dedup_job import __version__
 from dedup_job.cli.process import open_streams, output_error, set_up_logs
 from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_language
-from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.messages import Message, localized
+from dedup_job.messages import DedupError, Interrupted, Message, UsageError, localized
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
 

@@ -11,9 +11,8 @@ from typing import Annotated, TypeVar
 import typer
 
 from dedup_job.cli.process import StopSignals
-from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
-from dedup_job.messages import Message, joined, localized
+from dedup_job.messages import DedupError, Interrupted, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress

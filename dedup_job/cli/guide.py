@@ -9,8 +9,7 @@ from rich.table import Column
 
 from dedup_job.cli.console import answer, confirm, is_interactive
 from dedup_job.commands.opened import connected
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message, UsageError, joined
 from dedup_job.mongo.checks import Overview, look_around
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table

@@ -12,10 +12,9 @@ from rich.table import Column, Table
 from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, check_range, with_options
-from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.features import GUARDS
-from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.messages import Message, UsageError, counted, joined, localized
 from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report import pairs

@@ -17,9 +17,8 @@ from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.process import is_read
 from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.errors import UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, asked_language, counted, joined, localized
+from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pairs import (

@@ -21,9 +21,8 @@ from dedup_job.cli.usage import (
     check_range,
     with_options,
 )
-from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.files import check_new, read_input
-from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.messages import Message, StateMismatch, UsageError, counted, joined, localized
 from dedup_job.printing import as_json, command_line
 from dedup_job.report.output import Block, figures, new_table
 from dedup_job.report.terminal import details

@@ -18,8 +18,7 @@ from copy import copy
 from types import FrameType
 from typing import Any, Self, TextIO
 
-from dedup_job.errors import Interrupted
-from dedup_job.messages import Message, localized
+from dedup_job.messages import Interrupted, Message, localized
 from dedup_job.printing import plain
 
 log = logging.getLogger("dedup")

@@ -19,9 +19,8 @@ from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.process import StopSignals
 from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input
-from dedup_job.messages import Message, asked_language, counted, joined, localized
+from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.survey import Share

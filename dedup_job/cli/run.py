@@ -17,9 +17,16 @@ from dedup_job import commands
 from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
 from dedup_job.cli.process import StopSignals, output_error
 from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
-from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.messages import (
+    DedupError,
+    Interrupted,
+    Message,
+    UsageError,
+    counted,
+    joined,
+    localized,
+)
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.pairs import label

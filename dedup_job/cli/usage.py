@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dedup_job.errors import UsageError
-from dedup_job.messages import FOLDER, Message, chosen_language, localized
+from dedup_job.messages import FOLDER, Message, UsageError, chosen_language, localized
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings

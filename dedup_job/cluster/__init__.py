@@ -22,9 +22,8 @@ from typing import Any
 import dedup_job
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.run import package_versions
-from dedup_job.errors import DatabaseUnreachable, DedupError
 from dedup_job.job.pipeline import Job
-from dedup_job.messages import Message
+from dedup_job.messages import DatabaseUnreachable, DedupError, Message
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.runs.run import Stopwatch
 from dedup_job.settings import Settings

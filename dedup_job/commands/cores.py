@@ -8,8 +8,7 @@ from pathlib import Path
 import psutil
 
 from dedup_job.documents import Channel
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")

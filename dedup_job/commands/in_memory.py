@@ -19,11 +19,10 @@ from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
-from dedup_job.errors import DedupError, RunAborted, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
-from dedup_job.messages import Message
+from dedup_job.messages import DedupError, Message, RunAborted, UsageError
 from dedup_job.mongo.database_settings import StoredText
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings, load_settings

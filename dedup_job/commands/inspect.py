@@ -16,11 +16,10 @@ from dedup_job.commands.run import decided_document
 from dedup_job.decision import Models
 from dedup_job.decision.greedy import PairRecheck, PairView
 from dedup_job.documents import Difference, Document, Quarantined, content_of
-from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import load_index
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.records import KeptRecord, PairReader, Record, Records

@@ -14,10 +14,9 @@ import xxhash
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_lines
 from dedup_job.decision import DecisionSettings, Judging
-from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
 from dedup_job.judgment.model import Labels, Learnt, learn
-from dedup_job.messages import Message, counted, joined
+from dedup_job.messages import Message, UsageError, counted, joined
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import command_line
 from dedup_job.runs.run import QUIET, Progress

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from dedup_job.commands.opened import Opened, decided_records, opened, several
 from dedup_job.documents import Reason
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo.audit import held_counts
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.records import PairReader, Records

@@ -16,10 +16,9 @@ from dedup_job.commands.run import versions
 from dedup_job.commands.snapshots import index_files
 from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import Document, too_long
-from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import read_index
-from dedup_job.messages import Message, joined
+from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.audit import Checker
 from dedup_job.mongo.connection import Namespace, retry_policy

@@ -16,8 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined, said_by
+from dedup_job.messages import Message, UsageError, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated

@@ -22,11 +22,10 @@ from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
-from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline, protocols
 from dedup_job.judgment.features import RULES
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import checks
 from dedup_job.mongo.commits import writers_for
 from dedup_job.mongo.connection import Client, Namespace, retry_policy

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message, UsageError, joined
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import brief, on_one_line
 from dedup_job.text_fields import TextFields, text_fields, with_texts

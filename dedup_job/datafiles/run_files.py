@@ -36,9 +36,9 @@ from dedup_job.documents import (
     longest_before,
     too_long_before,
 )
-from dedup_job.errors import UsageError
 from dedup_job.files import open_regular, writing_whole
 from dedup_job.job.protocols import Source, Target
+from dedup_job.messages import UsageError
 from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts

@@ -9,8 +9,7 @@ import numpy as np
 from dedup_job.columns import Decisions, Documents
 from dedup_job.decision import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
 from dedup_job.documents import Document, Reason, Skipped
-from dedup_job.errors import RunAborted
-from dedup_job.messages import Message
+from dedup_job.messages import Message, RunAborted
 from dedup_job.printing import brief
 
 _SHOWN = 80  # characters of a text

@@ -16,11 +16,10 @@ from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
-from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import Pace, Writers, in_order, load_index, prefetch
 from dedup_job.job.protocols import Other, Refresher, Snapshots, Source, Target
-from dedup_job.messages import Message
+from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
     WAITING,

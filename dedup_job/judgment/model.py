@@ -30,10 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
 from dedup_job.judgment.features import GUARDS
-from dedup_job.messages import Message
+from dedup_job.messages import ConfigurationError, Message
 
 FORMAT: Final = "judge of dedup"
 VERSION: Final = 2

@@ -15,7 +15,7 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.commits import (
     PIECE_BYTES,

@@ -16,8 +16,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError
 
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message, UsageError, joined
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import Piece, RunPieces, piece_id
 from dedup_job.mongo.connection import AnyCollection

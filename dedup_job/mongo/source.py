@@ -24,8 +24,7 @@ from dedup_job.documents import (
     Skipped,
     too_long_before,
 )
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.database_settings import names_in

@@ -17,7 +17,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
 from dedup_job.mongo.commits import fits_in_piece

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from dedup_job.errors import LeaseHeld, UsageError
 from dedup_job.files import check_writable, open_regular, write_whole
-from dedup_job.messages import Message, joined, localized
+from dedup_job.messages import LeaseHeld, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import WAITING, Display, Moment, Progress, Run, Status

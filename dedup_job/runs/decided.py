@@ -9,7 +9,7 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from dedup_job.documents import Pair, Reason, Skipped, names_of
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from dedup_job.printing import id_as_json
 
 if TYPE_CHECKING:

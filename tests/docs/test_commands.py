@@ -7,8 +7,8 @@ import pytest
 
 from dedup_job.cli.run import QUARANTINED
 from dedup_job.documents import Reason
-from dedup_job.errors import DedupError, Interrupted
 from dedup_job.judgment.features import RULES
+from dedup_job.messages import DedupError, Interrupted
 from dedup_job.runs.run import Status
 from dedup_job.settings import Settings, load
 from scripts import make_docs

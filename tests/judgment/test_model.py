@@ -10,7 +10,6 @@ import pytest
 
 from dedup_job import _core
 from dedup_job.decision import CONFIDENCE
-from dedup_job.errors import ConfigurationError
 from dedup_job.judgment.model import (
     KINDS,
     MOST_BYTES,
@@ -20,6 +19,7 @@ from dedup_job.judgment.model import (
     model_of,
     part_of,
 )
+from dedup_job.messages import ConfigurationError
 from tests.judging import joined
 
 NODES = {

@@ -8,8 +8,8 @@ from dedup_job import index as kept
 from dedup_job.commands import inspect, listing, review
 from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
 from dedup_job.job import pipeline
+from dedup_job.messages import UsageError
 from dedup_job.mongo.source import Source
 from dedup_job.runs.status import Check
 from dedup_job.runs.survey import Label

@@ -12,8 +12,8 @@ from bson import ObjectId
 
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.errors import LeaseLost, UsageError
 from dedup_job.job import pipeline
+from dedup_job.messages import LeaseLost, UsageError
 from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target

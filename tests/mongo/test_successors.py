@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from dedup_job.errors import StateMismatch
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo.source import Source
 from tests.mongo.test_keep import stored
 from tests.proving import command, good, refused

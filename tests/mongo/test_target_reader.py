@@ -9,9 +9,9 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
-from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.job.pipeline import RunProgress
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
