@@ -70,12 +70,11 @@ def init(
     check_new("FILE", file, overwrite=overwrite)
     text = "\n".join(_lines_of_a_file(options.loaded(), file))
     save(file, f"{text}\n", Message("the settings file"))
-    console().say(
-        Message(
-            "{file} is written. Look through it, then give `--config {file}` with every command.",
-            file=file,
-        )
+    done = Message(
+        "{file} is written. Look through it, then give `--config {file}` with every command.",
+        file=file,
     )
+    console().say(done)
 
 
 def _lines_of_a_file(loaded: "Loaded", file: Path) -> Iterator[str]:

@@ -235,7 +235,15 @@ def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
     out.say(joined(_said(lesson), "\n"))
     out.say()
     out.table(_joined(lesson))
-    out.say(joined(_new_model(lesson), "\n"))
+    out.say(
+        Message("The new model is judged by cross-validation: each part by a model of the others.")
+    )
+    if lesson.learnt.own.same.joined <= lesson.learnt.shipped.same.joined:
+        no_more = Message(
+            "The new model joins no more of the same than the one that ships: keep that one, or "
+            "label\nmore pairs."
+        )
+        out.say(no_more)
     out.say()
     out.say(joined(last, "\n"))
 
@@ -265,17 +273,6 @@ def _said(lesson: Lesson) -> Iterator[Message]:
         names = ", ".join(f"{name} {number:,}" for name, number in refused.items())
         yield Message(
             "labelled same, and kept apart by a guard all the same: {guards}", guards=names
-        )
-
-
-def _new_model(lesson: Lesson) -> Iterator[Message]:
-    yield Message(
-        "The new model is judged by cross-validation: each part by a model of the others."
-    )
-    if lesson.learnt.own.same.joined <= lesson.learnt.shipped.same.joined:
-        yield Message(
-            "The new model joins no more of the same than the one that ships: keep that one, or "
-            "label\nmore pairs."
         )
 
 

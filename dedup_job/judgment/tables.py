@@ -147,7 +147,6 @@ def _entries(section: str) -> list[str]:
 
 
 def _listed(bits: Mapping[str, int]) -> dict[str, int]:
-    """Return the entries of the sections by which bits are known, each with its bits."""
     found: dict[str, int] = {}
     for section, bit in bits.items():
         for entry in _entries(section):

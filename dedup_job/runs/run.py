@@ -123,25 +123,23 @@ class Run:
     @property
     def warnings(self) -> list[Message]:
         """What a person should look at before the result is used."""
-        counts, said = self.counts, list[Message]()
-        if (strange := counts.reasons.get("not_text", 0)) > counts.scanned * _MUCH:
-            said.append(
-                Message(
-                    "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
-                    "text in --field, such as numbers alone; they are not compared, and skipped.",
-                    share=strange / counts.scanned,
-                    number=strange,
-                )
+        return [*self._warnings()]
+
+    def _warnings(self) -> Iterator[Message]:
+        strange, scanned = self.counts.reasons.get("not_text", 0), self.counts.scanned
+        if strange > scanned * _MUCH:
+            yield Message(
+                "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
+                "text in --field, such as numbers alone; they are not compared, and skipped.",
+                share=strange / scanned,
+                number=strange,
             )
         if most := Counter(self.differing).most_common(_SHOWN):
-            said.append(
-                Message(
-                    "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
-                    "is compared; it takes several fields, with commas.",
-                    fields=", ".join(f"{name} {number:,}" for name, number in most),
-                )
+            yield Message(
+                "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
+                "is compared; it takes several fields, with commas.",
+                fields=", ".join(f"{name} {number:,}" for name, number in most),
             )
-        return said
 
     @property
     def number(self) -> int:

@@ -203,9 +203,18 @@ class TargetStatus:
         return {"run": line.number, "finished": _iso(line.finished), "seconds_ago": ago}
 
     def _progress(self, line: Run) -> Message:
+        about = {"decided": line.counts.scanned, "span": _span(line.seconds)}
+        decided = Message("{decided:,} documents decided in {span}", **about)
+        if self.expected:
+            decided = Message(
+                "{decided:,} documents decided of about {expected:,} ({share:.0%}) in {span}",
+                **about,
+                expected=self.expected,
+                share=min(line.counts.scanned / self.expected, 1),
+            )
         values = {"kept": line.counts.kept, "duplicates": line.counts.duplicates}
         kept = Message("{kept:,} kept, {duplicates:,} duplicates", **values)
-        words = Message("{decided}: {counts}", decided=self._decided(line), counts=kept)
+        words = Message("{decided}: {counts}", decided=decided, counts=kept)
         if self.state is not RunState.RUNNING:
             return words
         rate = line.docs_per_second
@@ -213,18 +222,6 @@ class TargetStatus:
         if (left := self.seconds_left) is None:
             return words
         return Message("{progress}; about {left} left", progress=words, left=_span(left))
-
-    def _decided(self, line: Run) -> Message:
-        decided, span = line.counts.scanned, _span(line.seconds)
-        if not self.expected:
-            return Message("{decided:,} documents decided in {span}", decided=decided, span=span)
-        return Message(
-            "{decided:,} documents decided of about {expected:,} ({share:.0%}) in {span}",
-            decided=decided,
-            expected=self.expected,
-            share=min(decided / self.expected, 1),
-            span=span,
-        )
 
     def _lag(self) -> Message:
         if self.source_is_empty:
