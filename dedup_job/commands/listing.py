@@ -14,7 +14,7 @@ from dedup_job.mongo.records import PairReader, Records
 from dedup_job.mongo.sampling import Sampler, naming
 from dedup_job.mongo.state import is_by_hand, with_checkpoint
 from dedup_job.runs.decided import PAIRS, Counts, DecidedDocument, ListFilter, What
-from dedup_job.runs.run import QUIET, Progress, Run, Status
+from dedup_job.runs.run import QUIET, About, Progress, Run, Status
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
@@ -143,10 +143,10 @@ def survey_target(
             Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
             for one in sampler(What.GROUPS).first(_GROUPS)
         ]
-        decision = on.settings.decision
+        decision, last = on.settings.decision, own[-1] if own else {}
+        made = last.get("settings", {}), last.get("versions", {})
         return Survey(
-            target=on.target.name,
-            source=on.target.source.full_name,
+            about=About(on.target.source.full_name, on.target.name, *made, dry_run=False),
             counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
             restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
             source_gone=not on.target.retry(on.target.source.estimated_document_count),
@@ -158,6 +158,4 @@ def survey_target(
             groups=groups,
             runs=lines[-_RUNS:],
             runs_left_out=max(0, len(lines) - _RUNS),
-            settings=own[-1].get("settings", {}) if own else {},
-            versions=own[-1].get("versions", {}) if own else {},
         )

@@ -329,18 +329,14 @@ class SurveyCollector:
         decision = about.settings.get("decision", {})
         judged = decision.get("judge") == "differences"
         self.survey = Survey(
-            target=about.target,
-            source=about.source,
+            about=about,
             counts=counts,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
-            dry_run=True,
             near=near.changed(found),
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
             runs=[report],
-            settings=about.settings,
-            versions=about.versions,
         )
 
 
