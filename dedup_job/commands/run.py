@@ -115,7 +115,23 @@ def run_job(
             target.undo_days = settings.run.undo_days
         page = PageSize(settings.run.page_documents)
         source = Source(target.source, settings.source, retry, target.decided, page)
-        retry(lambda: _check(client, names, others, source, target, request))
+
+        def check() -> None:
+            checks.check_source_collection(client, names[0])
+            checks.check_target_collections(client, *names)
+            checks.check_others(client, others, *names)
+            if not request.dry_run:
+                checks.check_takes_writes(client.admin.command("hello"))
+                checks.check_target_lasts(target.documents)
+            target.check()
+            source.check_query()
+            if request.follow:
+                source.check_changes()
+            is_first = are_empty(target.decided)
+            ranking = target.form.ranking if is_first else None
+            source.check_fields(ranking.rules if ranking else ())
+
+        retry(check)
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         memory = index_memory(settings, _kept_at_most(request.limit, source, target))
@@ -166,29 +182,6 @@ def _refresher(
         return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
     return Refresher(target, source, *wanted, settings.abort_if.leaving, alike, progress)
-
-
-def _check(
-    client: Client,
-    names: tuple[Namespace, Namespace],
-    others: Sequence[Namespace],
-    source: Source,
-    target: TargetReader,
-    request: Request,
-) -> None:
-    source_name, target_name = names
-    checks.check_source_collection(client, source_name)
-    checks.check_target_collections(client, source_name, target_name)
-    checks.check_others(client, others, source_name, target_name)
-    if not request.dry_run:
-        checks.check_takes_writes(client.admin.command("hello"))
-        checks.check_target_lasts(target.documents)
-    target.check()
-    source.check_query()
-    if request.follow:
-        source.check_changes()
-    is_first = are_empty(target.decided)
-    source.check_fields(target.form.ranking.rules if is_first and target.form.ranking else ())
 
 
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:

@@ -21,7 +21,16 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     profile: print the details and where the time went, too; stays: the target is still there, for
     the commands that are named.
     """
-    console.say(_heading(report))
+    about = report.about
+    heading = Text(f"{about.source} -> {about.target}", style="bold")
+    if about.dry_run:
+        note = Message("(dry run, nothing written)")
+    elif report.number:  # a file's has none
+        status = label(str(report.status))
+        note = Message("(run {run}, {status})", run=report.number, status=status)
+    else:
+        note = Message("({status})", status=label(str(report.status)))
+    console.say(heading.append(f"  {localized(note)}", style="not bold"))
     if report.counts.scanned:
         for line in _figures(report):
             console.say(line)
@@ -37,19 +46,6 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
             console.say()
             console.say(Message("How busy they were:"))
             console.table(_profile(report.profile))
-
-
-def _heading(report: Run) -> Text:
-    about = report.about
-    names = Text(f"{about.source} -> {about.target}", style="bold")
-    if about.dry_run:
-        note = Message("(dry run, nothing written)")
-    elif report.number:  # a file's has none
-        status = label(str(report.status))
-        note = Message("(run {run}, {status})", run=report.number, status=status)
-    else:
-        note = Message("({status})", status=label(str(report.status)))
-    return names.append(f"  {localized(note)}", style="not bold")
 
 
 def _figures(report: Run) -> Iterator[Text | Message]:

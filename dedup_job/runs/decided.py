@@ -1,7 +1,7 @@
 """Decided documents: counted, and as lists, pages and labels have them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import reduce
@@ -179,10 +179,14 @@ class Counts:
     def of(cls, decisions: "Decisions", similar_from: float = 1.0) -> "Counts":
         """Count decisions; similar_from: the least similarity of `similar`."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
-        refused = decisions.refused
-        alike = decisions["similarity"]
+        refused, alike = decisions.refused, decisions["similarity"].copy()
         if decisions.superseded is not None:
-            kept, exact, near, refused, alike = _as_if_first(decisions)
+            # what takes the place of a kept one is the duplicate that it would have been: the
+            # target does not grow by it
+            rows, _, dropped = decisions.superseded
+            kept[rows] = refused[rows] = False
+            exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
+            alike[rows] = dropped["similarity"]
         kinds, richer = Counter(decisions["apart"][refused].tolist()), Counter[str]()
         similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions["richer"][near].tolist()).items():
@@ -302,19 +306,3 @@ _PATHS = {  # of each count in a row, in their order there
     "cut_characters": "cleaning.cut.characters",
     "most_candidates": "candidates.max",
 }
-
-
-def _as_if_first(decisions: "Decisions") -> Sequence[Any]:
-    """Return who is kept, exact, near, refused, and how similar, as if no one were replaced.
-
-    A document that takes the place of a kept one is the duplicate that it would have been: the
-    target does not grow by it.
-    """
-    kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
-    assert decisions.superseded is not None
-    alike, (rows, _, dropped) = decisions["similarity"].copy(), decisions.superseded
-    refused = decisions.refused
-    kept[rows] = refused[rows] = False
-    exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
-    alike[rows] = dropped["similarity"]
-    return kept, exact, near, refused, alike
