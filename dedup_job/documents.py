@@ -33,6 +33,13 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable"
 
 
+NO_TEXT = {
+    "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
+    "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
+}
+"""For which reasons documents that are not compared get a decision."""
+
+
 _TURNED = {"inserted": "deleted", "deleted": "inserted"}
 
 

@@ -3,18 +3,6 @@
 A `Message` is the English sentence, so logs in JSON, stored rows and callers in Python take it as
 it is. What prints for a person passes it through `localized`, which looks its template up in the
 catalogue `locale/zh/LC_MESSAGES/dedup.mo` (gettext; scripts/make_catalogue.py makes it).
-
-Each error has the exit code of the process:
-
-DedupError (1)
- ├─ UsageError (2)              an option, a name or a configuration is wrong
- │   └─ ConfigurationError (2)  every problem of the configuration at once
- ├─ DatabaseUnreachable (5)     try again later, with the same command
- ├─ StateMismatch (6)           the target does not fit this run
- │   ├─ LeaseLost (6)           another run took over, or may have
- │   └─ RunAborted (6)        the run's result looks like a mistake
- ├─ LeaseHeld (11)              another run is at work
- └─ Interrupted (128 + signal)  stopped after a checkpoint
 """
 
 import gettext

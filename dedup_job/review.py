@@ -140,10 +140,11 @@ def _failure(request: Request, error: Exception) -> Response:
 
 def _static(request: Request) -> Response:
     try:
-        name, kind = STATIC[request.path_params["name"]]
+        file = STATIC[request.path_params["name"]]
     except KeyError:
         raise HTTPException(404) from None
-    return Response(asset(name), media_type=kind)
+    kind = "text/css" if file.endswith(".css") else "text/javascript"
+    return Response(asset(file), media_type=kind)
 
 
 HOST = "127.0.0.1"

@@ -20,17 +20,8 @@ from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_op
 from dedup_job.files import check_new
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
+from dedup_job.report import pairs
 from dedup_job.report.output import Output, whole
-from dedup_job.report.pairs import (
-    beginning,
-    both_texts,
-    label,
-    legend,
-    marked_line,
-    measured,
-    measures,
-    visible,
-)
 from dedup_job.runs.decided import KEPT, ListFilter, What
 
 if TYPE_CHECKING:
@@ -190,24 +181,24 @@ def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
         "shown: {number:,} of {total:,}.", number=len(found.documents), total=found.total
     )
     marked = what is not What.EXACT and any(one.of for one in found.documents)
-    marks = [legend(console)] if marked else []
+    marks = [pairs.legend(console)] if marked else []
     more = Message("`--texts` shows whole texts, `dedup inspect --target T ID` all of one.")
     console.paragraph(joined([shown, *marks, more]))
 
 
 def _line(one: DecidedDocument, console: Output) -> Text:
-    line = Text(visible(localized(_short_head(one))))
+    line = Text(pairs.visible(localized(_short_head(one))))
     line.append(f"  {escaped(one.id)}")
     room = console.readable - line.cell_len - 2
     if room < _LEAST:
         return line
     if one.of and one.text is not None and one.other is not None and one.text != one.other:
-        text = marked_line(one.other, one.text, console, room)
+        text = pairs.marked_line(one.other, one.text, console, room)
     elif one.text is not None:
-        text = Text(visible(one.text[:room]))
+        text = Text(pairs.visible(one.text[:room]))
     else:
         gone = Message("its text is gone") if one.of else ""
-        text = Text(visible(localized(one.detail or gone)))
+        text = Text(pairs.visible(localized(one.detail or gone)))
     text.truncate(room, overflow="ellipsis")
     return line.append("  ").append_text(text) if text else line
 
@@ -217,39 +208,40 @@ def _short_head(one: DecidedDocument) -> Message:
     if one.duplicates is not None or not one.reason:
         return _head(one)
     if sure is None or one.reason not in ("near", "unlikely", "similarity"):
-        return label(one.reason)
+        return pairs.label(one.reason)
     if one.pair.left_out:
         return Message(
-            "{sure}, {share:.0%} not compared", sure=measured(sure), share=one.pair.left_out
+            "{sure}, {share:.0%} not compared", sure=pairs.measured(sure), share=one.pair.left_out
         )
-    return Message(measured(sure))
+    return Message(pairs.measured(sure))
 
 
 def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
-    console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
+    head = Message("{number}. {head}", number=number, head=_head(one))
+    console.say(pairs.visible(localized(head)))
     named = {"_id": one.id, "of": one.of, "against": one.against}
     console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
     if one.of:
         later = Message("kept as well") if one.decision == KEPT else Message("dropped")
-        console.blocks([both_texts((Message("kept"), later), one.other, one.text, console)])
+        console.blocks([pairs.both_texts((Message("kept"), later), one.other, one.text, console)])
         console.say()
     elif one.text is not None:
-        console.say(f"  {localized(beginning(one.text))}")
+        console.say(f"  {localized(pairs.beginning(one.text))}")
 
 
 def _head(one: DecidedDocument) -> Message:
     if one.duplicates is not None:
         return counted(one.duplicates, "duplicate")
     if one.decision == KEPT and one.of:
-        apart = Message("kept apart: {what}", what=label(one.reason))
-        return joined([apart, *measures(one.pair)], ", ")
+        apart = Message("kept apart: {what}", what=pairs.label(one.reason))
+        return joined([apart, *pairs.measures(one.pair)], ", ")
     if one.decision == KEPT:
         return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
     if one.decision == What.CHANGED:
         return Message("changed in the source, found by run {run}", run=one.run)
     if not one.reason:
         return Message("deleted in the source, found by run {run}", run=one.run)
-    parts = [Message(one.reason), *measures(one.pair)]
+    parts = [Message(one.reason), *pairs.measures(one.pair)]
     if share := one.pair.left_out:
         parts.append(Message("{share:.0%} of a text not compared", share=share))
     head = joined(parts, ", ")

@@ -325,21 +325,6 @@ def file(
         raise typer.Exit(QUARANTINED)
 
 
-_WHAT_IT_IS = {
-    "original": Message("a text of its own"),
-    "exact_copy": Message("the same text"),
-    "markup_copy": Message("the same text in other HTML"),
-    "near_copy": Message("a typo, a note, other commas"),
-    "number_changed": Message("asks with another number"),
-    "polarity_changed": Message("asks for the opposite"),
-    "short": Message("8 characters at most"),
-    "short_copy": Message("the same short text"),
-    "empty": Message("HTML or spaces without words"),
-    "missing": Message("the field is missing"),
-    "not_text": Message("a number, a list, bytes ..."),
-}
-
-
 def demo(
     documents: Annotated[
         int, typer.Option(metavar="N", min=100, help="How many documents to make, roughly.")
@@ -356,7 +341,7 @@ def demo(
 
     The run is on a MongoDB server of its own.
     """
-    from dedup_job.demo import run_demo  # here: --help should not wait for it
+    from dedup_job.demo import KINDS, run_demo  # here: --help should not wait for it
 
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
@@ -368,7 +353,7 @@ def demo(
     as_due = figures(Message("decided so"))
     table = new_table(what, *figures(Message("planted")), should, *as_due)
     for kind, due, number, found in rows:
-        table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due), f"{found:,}")
+        table.add_row(KINDS[kind][2], f"{number:,}", Message(due), f"{found:,}")
     out.table(table)
     out.say()
     out.paragraph(

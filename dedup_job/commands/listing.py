@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dedup_job.commands.opened import Opened, decided_records, opened, several
-from dedup_job.documents import Reason
+from dedup_job.documents import NO_TEXT
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo.audit import held_counts
 from dedup_job.mongo.id_keys import shown
@@ -106,10 +106,6 @@ def _kept_key(on: Opened, written: str) -> bytes:
 
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200
 _SEED = 0  # of the samples
-_NO_TEXT = {
-    What.SKIPPED: (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
-    What.QUARANTINED: (Reason.TOO_LARGE, Reason.UNDECODABLE),
-}
 _SAID_BY_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # no collection does
 
 
@@ -135,9 +131,9 @@ def survey_target(
         refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
         found = PairReader(on.target).read([*near.pairs, *refused.pairs])
         others = sampler(What.EXACT).sample(OTHERS, _SEED)
-        for what, reasons in _NO_TEXT.items():
+        for what, reasons in NO_TEXT.items():
             for reason in reasons:
-                others += sampler(what, reason=reason).first(OTHERS)
+                others += sampler(What(what), reason=reason).first(OTHERS)
         progress.stage(Message("looking for the largest groups"))
         groups = [
             Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))

@@ -19,19 +19,11 @@ from dedup_job.documents import Document, too_long
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import read_index
 from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, joined
-from dedup_job.mongo import checks
+from dedup_job.mongo import checks, ledger_removals
 from dedup_job.mongo.audit import Checker
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
-from dedup_job.mongo.ledger_removals import (
-    TakenOut,
-    begun,
-    finish_entries,
-    former_rows,
-    in_pieces,
-    take_out,
-    unfinished,
-)
+from dedup_job.mongo.ledger_removals import TakenOut
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
@@ -196,21 +188,21 @@ def restore(
         with on.target.hold():  # which takes back what was cut off
             out = {
                 comparable(row.key)
-                for entry in unfinished(on.target, asked)
-                for rows in former_rows(on.target, entry)
+                for entry in ledger_removals.unfinished(on.target, asked)
+                for rows in ledger_removals.former_rows(on.target, entry)
                 for row in rows
             }
             keys = _all_dropped(on, names, out, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
                 on.target.retry(lambda: on.target.state.update({"bookmark": None}))
-            entry = begun(on.target, asked, _about(on, began, status))
+            entry = ledger_removals.begun(on.target, asked, _about(on, began, status))
             done = Restored(on.target.name, entry["_id"], len(out))
             on.progress.total(len(keys), Message("restoring"))
-            for piece in in_pieces(_moves(on, keys, done, requeue=requeue)):
-                entry = take_out(on.target, entry, piece)
+            for piece in ledger_removals.in_pieces(_moves(on, keys, done, requeue=requeue)):
+                entry = ledger_removals.take_out(on.target, entry, piece)
                 on.progress.advance(done.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
-            finish_entries(on.target, asked, seconds)
+            ledger_removals.finish_entries(on.target, asked, seconds)
     return done
 
 

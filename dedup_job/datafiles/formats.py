@@ -4,13 +4,17 @@ import csv
 import gzip
 import io
 import json
+import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped
+from dedup_job.files import open_regular
 from dedup_job.messages import Message, UsageError, joined
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import brief, on_one_line
@@ -370,3 +374,29 @@ class DelimitedReader:
                 line=self._records.line_num,
                 why=str(e),
             ) from e
+
+
+Reader = DelimitedReader | JsonLinesReader
+Rows = Records | Lines
+
+
+@contextmanager
+def reading(file: Named, field: str) -> Iterator[Reader]:
+    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
+    name = str(file.path)
+    try:
+        stream = open_regular(file.path)
+    except OSError as e:
+        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
+    with stream:
+        try:
+            unpacked = packed(stream, "rb", file.compression)
+            if file.format == CSV:
+                yield DelimitedReader(unpacked, name, field, file.suffix)
+            else:
+                size = None if file.compression else os.fstat(stream.fileno()).st_size
+                yield JsonLinesReader(unpacked, name, field, size)
+        except (OSError, EOFError, zlib.error) as e:
+            if getattr(e, "errno", None) is not None:
+                raise
+            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e

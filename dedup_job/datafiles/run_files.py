@@ -4,7 +4,6 @@ import json
 import os
 import tempfile
 import threading
-import zlib
 from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
@@ -16,16 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.datafiles.formats import (
-    CSV,
-    Content,
-    DelimitedReader,
-    JsonLinesReader,
-    Lines,
-    Named,
-    Records,
-    packed,
-)
+from dedup_job.datafiles.formats import Content, Named, Reader, Rows, packed
 from dedup_job.documents import (
     Decision,
     Document,
@@ -36,7 +26,7 @@ from dedup_job.documents import (
     longest_before,
     too_long_before,
 )
-from dedup_job.files import open_regular, writing_whole
+from dedup_job.files import writing_whole
 from dedup_job.job.protocols import Source, Target
 from dedup_job.messages import UsageError
 from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
@@ -44,32 +34,6 @@ from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Run
 
-Reader = DelimitedReader | JsonLinesReader
-
-
-@contextmanager
-def reading(file: Named, field: str) -> Iterator[Reader]:
-    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
-    name = str(file.path)
-    try:
-        stream = open_regular(file.path)
-    except OSError as e:
-        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
-    with stream:
-        try:
-            unpacked = packed(stream, "rb", file.compression)
-            if file.format == CSV:
-                yield DelimitedReader(unpacked, name, field, file.suffix)
-            else:
-                size = None if file.compression else os.fstat(stream.fileno()).st_size
-                yield JsonLinesReader(unpacked, name, field, size)
-        except (OSError, EOFError, zlib.error) as e:
-            if getattr(e, "errno", None) is not None:
-                raise
-            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e
-
-
-Rows = Records | Lines
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 
 

@@ -113,18 +113,20 @@ class Kind(StrEnum):
     NOT_TEXT = "not_text"
 
 
-_KINDS: Mapping[Kind, tuple[float, str]] = {  # share of all documents, decision due
-    Kind.EXACT_COPY: (0.08, "duplicate"),
-    Kind.MARKUP_COPY: (0.08, "duplicate"),
-    Kind.NEAR_COPY: (0.08, "duplicate"),
-    Kind.NUMBER_CHANGED: (0.05, "kept"),
-    Kind.POLARITY_CHANGED: (0.02, "kept"),
-    Kind.SHORT: (0.03, "kept"),
-    Kind.SHORT_COPY: (0.01, "duplicate"),
-    Kind.EMPTY: (0.01, "skipped"),
-    Kind.MISSING: (0.01, "skipped"),
-    Kind.NOT_TEXT: (0.01, "skipped"),
-}  # what is left over are originals
+KINDS: Mapping[Kind, tuple[float, str, Message]] = {
+    Kind.ORIGINAL: (0, "kept", Message("a text of its own")),  # and what is left over
+    Kind.EXACT_COPY: (0.08, "duplicate", Message("the same text")),
+    Kind.MARKUP_COPY: (0.08, "duplicate", Message("the same text in other HTML")),
+    Kind.NEAR_COPY: (0.08, "duplicate", Message("a typo, a note, other commas")),
+    Kind.NUMBER_CHANGED: (0.05, "kept", Message("asks with another number")),
+    Kind.POLARITY_CHANGED: (0.02, "kept", Message("asks for the opposite")),
+    Kind.SHORT: (0.03, "kept", Message("8 characters at most")),
+    Kind.SHORT_COPY: (0.01, "duplicate", Message("the same short text")),
+    Kind.EMPTY: (0.01, "skipped", Message("HTML or spaces without words")),
+    Kind.MISSING: (0.01, "skipped", Message("the field is missing")),
+    Kind.NOT_TEXT: (0.01, "skipped", Message("a number, a list, bytes ...")),
+}
+"""The share of all documents, the decision due, and what they are in words."""
 
 LONGEST = 400  # characters of an original before its closing question
 NEAR_COPY_FROM = 100  # shorter texts change too much by one character
@@ -137,7 +139,7 @@ _NAME = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
 
 def due(kind: Kind | str) -> str:
     """Return the decision a document of this kind should get: kept, duplicate or skipped."""
-    return "kept" if kind == Kind.ORIGINAL else _KINDS[Kind(kind)][1]
+    return KINDS[Kind(kind)][1]
 
 
 def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
@@ -170,7 +172,7 @@ _Deriver = Callable[[random.Random, _Draft], str | None]
 
 
 def _drafts(rng: random.Random, size: int) -> list[_Draft]:
-    counts = {kind: round(size * share) for kind, (share, _) in _KINDS.items()}
+    counts = {kind: round(size * share) for kind, (share, *_) in KINDS.items()}
     used: set[str] = set()
     originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
     shorts = [_short(rng, used) for _ in range(counts.pop(Kind.SHORT))]

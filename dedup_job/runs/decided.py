@@ -165,8 +165,8 @@ class Counts:
     short_duplicate: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
-    similar: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
+    similar: Mapping[str, int] = field(default_factory=dict)
     against: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
     missing_originals: int = 0
@@ -265,10 +265,10 @@ class Counts:
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as the report and the run's row hold them."""
         row: dict[str, Any] = {"scanned": self.scanned}
-        for name, path in _PATHS.items():
+        for name in (one.name for one in fields(self)):
             value = getattr(self, name)
             if value or name not in _RARE:
-                *above, last = path.split(".")
+                *above, last = _PATHS.get(name, name).split(".")
                 into = row
                 for part in above:
                     into = into.setdefault(part, {})
@@ -279,29 +279,19 @@ class Counts:
     def from_dict(cls, row: Mapping[str, Any]) -> "Counts":
         """Read back what `as_dict` wrote."""
         found: dict[str, Any] = {}
-        for name, path in _PATHS.items():
-            if name not in _RARE or path in row:
-                found[name] = reduce(getitem, path.split("."), row)
+        for name in (one.name for one in fields(cls)):
+            if name not in _RARE or name in row:
+                found[name] = reduce(getitem, _PATHS.get(name, name).split("."), row)
         return cls(**found)
 
 
 _RARE = ("similar", "against", "replaced")  # those that a row may lack
-_PATHS = {  # of each count in a row, in their order there
-    "kept": "kept",
+_PATHS = {  # in a row, of counts that do not lie there by their names
     "exact": "duplicate.exact",
     "near": "duplicate.near",
-    "skipped": "skipped",
-    "quarantined": "quarantined",
     "short_kept": "short.kept",
     "short_duplicate": "short.duplicate",
-    "reasons": "reasons",
-    "refused": "refused",
-    "richer": "richer",
-    "similar": "similar",
-    "against": "against",
-    "cut": "cut",
     "missing_originals": "void",
-    "replaced": "replaced",
     "cut_documents": "cleaning.cut.documents",
     "cut_characters": "cleaning.cut.characters",
     "most_candidates": "candidates.max",
