@@ -32,9 +32,8 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
     candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
         description="how candidates are found. simhash: few bits of the fingerprint differ; "
-        "minhash: many 3-grams are the same, 130 bytes per kept document; "
-        "sentences: the three longest are the same, 7 bytes. Equal texts are "
-        "always found",
+        "minhash: many 3-grams are the same, 130 bytes per kept document; sentences: the three "
+        "longest are the same, 7 bytes. Equal texts are always found",
     )
     distance: int = Field(
         default=3,
@@ -52,13 +51,12 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
     @classmethod
     def _each_once(cls, named: tuple[Channel, ...]) -> tuple[Channel, ...]:
         if unknown := [str(channel) for channel in named if channel not in _CHOICE]:
-            raise ValueError(
-                Message(
-                    "{name} is unknown, expected some of {names}",
-                    name=unknown[0],
-                    names=", ".join(_CHOICE),
-                )
+            wrong = Message(
+                "{name} is unknown, expected some of {names}",
+                name=unknown[0],
+                names=", ".join(_CHOICE),
             )
+            raise ValueError(wrong)
         return tuple(channel for channel in _CHOICE if channel in named)
 
 

@@ -83,9 +83,8 @@ class _LazyCommands(Group):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if sum(word.split("=")[0] == "--config" for word in args) > 1:
             raise UsageError(
-                "--config is given twice, and takes one file or one preset. Put the settings "
-                "of both into one file; `dedup config show --config NAME` prints those of a "
-                "preset."
+                "--config is given twice, and takes one file or one preset. Put the settings of "
+                "both into one file; `dedup config show --config NAME` prints those of a preset."
             )
         for before, argument in pairwise(["", *args]):
             option = before if before.startswith("--") else Message("an argument")

@@ -197,12 +197,11 @@ def _said_of(values: dict[str, Any], where: str = "", file: str = "") -> Said | 
     texts, said = [values.get("a"), values.get("b")], values.get("label")
     label = _LABELS.get(said) if isinstance(said, str) else None
     if label is None:
-        raise ValueError(
-            Message(
-                "label is {label:.40}, expected S, D or U (same, different, unsure)",
-                label=repr(said),
-            )
+        wrong = Message(
+            "label is {label:.40}, expected S, D or U (same, different, unsure)",
+            label=repr(said),
         )
+        raise ValueError(wrong)
     if not {"a", "b"} <= values.keys() or not all(isinstance(t, str | None) for t in texts):
         raise ValueError(Message("a and b are the two texts of the pair"))
     a, b = texts

@@ -194,7 +194,7 @@ class SnapshotStore:
 
     def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
         if not all(checks.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
-            raise SnapshotError(Message("it was made with other settings"))
+            raise SnapshotError("it was made with other settings")
 
     def _read_what_came_since(
         self, kept: KeptIndex, last: Mapping[str, Any], version: Version
@@ -204,11 +204,9 @@ class SnapshotStore:
             return
         if run is None or not self._target.rows.has_runs:
             raise SnapshotError(
-                Message(
-                    "it is of batch {batch:,}, the target is at {now:,}",
-                    batch=last["generation"],
-                    now=version.generation,
-                )
+                "it is of batch {batch:,}, the target is at {now:,}",
+                batch=last["generation"],
+                now=version.generation,
             )
         target = self._target
         pieces = pieces_of_runs(target.runs, target.retry, after=run)
@@ -221,18 +219,14 @@ class SnapshotStore:
     def _prove(self, kept: KeptIndex) -> None:
         if (count := self._target.count(kept.live)) != kept.live:
             raise SnapshotError(
-                Message(
-                    "it holds {number:,} documents, the target {count:,}",
-                    number=kept.live,
-                    count=count,
-                )
+                "it holds {number:,} documents, the target {count:,}", number=kept.live, count=count
             )
         live = kept.live_numbers()
         drawn = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
         keys, values = kept.documents(drawn)
         sample = dict(zip(keys.list(), values.tolist(), strict=True))
         if self._target.fingerprints(list(sample)) != sample:
-            raise SnapshotError(Message("it differs from what the target holds"))
+            raise SnapshotError("it differs from what the target holds")
 
 
 _MOST_GONE = 0.25  # of all documents; where more are, all are read again
@@ -295,12 +289,7 @@ class OtherSnapshots(SnapshotStore):
         assert bookmark is not None  # else nothing is saved
         return {"bookmark": json_util.dumps(asdict(bookmark))}
 
-    def _read_what_came_since(
-        self,
-        kept: KeptIndex,
-        last: Mapping[str, Any],
-        version: Version,  # noqa: ARG002
-    ) -> None:
+    def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any], *_: object) -> None:
         since = Bookmark(**json_util.loads(last["bookmark"]))
         try:
             found = self._source.happened(since)
@@ -309,7 +298,7 @@ class OtherSnapshots(SnapshotStore):
             raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
         kept.forget_keys(found.inserted | found.changed | found.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
-            raise SnapshotError(Message("many of its documents are gone"))
+            raise SnapshotError("many of its documents are gone")
         parts = map(self._source.read_by_id, in_turn(came, _KEYS))
         self._add(kept, itertools.chain.from_iterable(parts))
 

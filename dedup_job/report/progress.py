@@ -276,15 +276,14 @@ class MetricsFile:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
             if not self._failed:
-                log.warning(
-                    Message(
-                        "{option} {file} cannot be written: {why}. The run goes on; what the file "
-                        "tells may be old.",
-                        option=OPTION,
-                        file=self._file,
-                        why=e.strerror,
-                    )
+                said = Message(
+                    "{option} {file} cannot be written: {why}. The run goes on; what the file "
+                    "tells may be old.",
+                    option=OPTION,
+                    file=self._file,
+                    why=e.strerror,
                 )
+                log.warning(said)
             self._failed = True
 
     def _values(self) -> Values:

@@ -312,10 +312,9 @@ _ADVICE: Mapping[Check, Message] = {
         "then `dedup run`."
     ),
     Check.CONTRADICTS: Message(
-        "Someone changed the row, the document that it holds, or the original: by its texts "
-        "it is no such duplicate, its original came later, or it names itself. `{inspect}` "
-        "shows both texts; keep it by `{restore}`, or with --requeue let the next run decide "
-        "it anew."
+        "Someone changed the row, the document that it holds, or the original: by its texts it is "
+        "no such duplicate, its original came later, or it names itself. `{inspect}` shows both "
+        "texts; keep it by `{restore}`, or with --requeue let the next run decide it anew."
     ),
     Check.DIFFERS: Message(
         "Someone changed the row, or the text that it was made of. Put it back as it is expected, "
