@@ -2,8 +2,9 @@
 
 import logging
 import signal
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Column
 
 from dedup_job import commands
-from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
+from dedup_job.cli.console import Overwrite, answer, confirm, console, is_interactive, save
 from dedup_job.cli.process import StopSignals, output_error
 from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
 from dedup_job.files import check_new
@@ -27,8 +29,8 @@ from dedup_job.messages import (
     joined,
     localized,
 )
-from dedup_job.printing import as_json
-from dedup_job.report.output import figures, new_table
+from dedup_job.printing import as_json, command_line
+from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.pairs import label
 from dedup_job.report.progress import MetricsFile, above, shown_progress, told
 from dedup_job.report.terminal import show
@@ -36,8 +38,11 @@ from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.commands.run import Spread
+    from dedup_job.mongo.checks import Overview
+    from dedup_job.settings import Settings
 
 QUARANTINED = 3
+_UNCHANGED = Message("nothing was written")
 _ENDED = Message("ended at once. Nothing is lost: the same command goes on from the checkpoint.")
 _From = Annotated[
     str | None,
@@ -120,13 +125,11 @@ def run(
     """
     proposed = None
     if (source is None or target is None) and not (follow or cluster or metrics_file):
-        from dedup_job.cli.guide import propose  # here: few runs need it
-
         html = html or Path("pairs.html")
         typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
         look, names = ("--dry-run", "--html", str(html)), (source, target)
         with StopSignals():
-            source, target, field, proposed = propose(
+            source, target, field, proposed = _propose(
                 options.load(), names, typed, look, asks=not yes
             )
         dry_run = True
@@ -213,11 +216,81 @@ def _on_cluster(address: str) -> "Spread":
     return partial(spread, address)
 
 
+_FIELDS = 3  # of a collection, in the table
+
+
+def _propose(
+    settings: "Settings",
+    names: tuple[str | None, str | None],
+    typed: Sequence[str],
+    look: Sequence[str],
+    *,
+    asks: bool,
+) -> tuple[str, str, str | None, str]:
+    """Return source, target, field and the command that writes, for a run without some of them.
+
+    The field is None where the options name one. UsageError holds the command if nobody is asked.
+    look: the options of a dry run.
+    """
+    out, (source, target), field = Output(sys.stderr), names, None
+    asks = asks and is_interactive()
+    if source is None:
+        from dedup_job.commands.opened import connected  # here: few runs need them
+        from dedup_job.mongo.checks import look_around
+
+        with shown_progress() as progress, connected(settings, progress) as (client, database):
+            progress.stage(Message("looking at what the server holds"))
+            found = look_around(client, database)
+        if not found.largest:
+            raise UsageError(
+                "--source is missing, and the server shows this user no collection that holds "
+                "documents. Name one with --source database.collection, or load your texts first: "
+                "docs/first-run.md shows how."
+            )
+        _show(found, out)
+        one = found.largest[_number(len(found.largest)) - 1 if asks else 0]
+        source = one.name
+        field = one.fields[0].name if one.fields and "--field" not in typed else None
+    target = target or f"{source}_unique"
+    own = ("--field", field) if field else ()
+    words = ("run", "--source", source, "--target", target, *own, *typed)
+    command = command_line(*words, *look)
+    if not asks:
+        missing = "--target" if names[0] else "--source"
+        example = Message("{option} is missing; for example:", option=missing)
+        raise UsageError(joined([example, f"  {command}"], "\n"))
+    out.say(f"\n  {command}\n")
+    confirm(Message("Run this command?"), _UNCHANGED, default=True)
+    return source, target, field, command_line(*words)
+
+
+def _show(found: "Overview", out: Output) -> None:
+    fields = Column(Message("fields with text: share, length"), overflow="fold")
+    table = new_table(*figures(""), Message("collection"), *figures(Message("documents")), fields)
+    for at, one in enumerate(found.largest, 1):
+        shown = (f"{f.name} ({f.share:.0%}, {f.characters:,.0f})" for f in one.fields[:_FIELDS])
+        table.add_row(f"{at}", one.name, f"{one.documents:,}", ", ".join(shown))
+    out.table(table)
+    if found.others:
+        more = Message("{more:,} more are smaller, empty or not counted.", more=found.others)
+        out.paragraph(joined([more, Message("--db NAME shows one database.")]))
+    out.say()
+
+
+def _number(last: int) -> int:
+    question = Message("Which collection holds the texts? Its number, 1 to {last}", last=last)
+    ask: partial[str] = partial(typer.prompt, default="1")
+    numbers = {f"{number}": number for number in range(1, last + 1)}
+    while (said := answer(ask, question, _UNCHANGED).strip()) not in numbers:
+        pass
+    return numbers[said]
+
+
 def _agree(source: str, target: str) -> None:
     question = Message(
         "Copy the unique documents of {source} to the new {target}?", source=source, target=target
     )
-    confirm(question, Message("nothing was written"), default=True)
+    confirm(question, _UNCHANGED, default=True)
 
 
 def tell(

@@ -61,15 +61,12 @@ class SnapshotStore:
 
         Its files are not checked yet, and nothing is proved: `load` does both.
         """
-        version, found = self._version(), list[Mapping[str, Any]]()
-        if version is None:
+        if (version := self._version()) is None:
             return None
         try:
-            for _, saved in _saved(self._folder, version.id, facts_only=True):
-                found.append(saved.facts)
-                if saved.facts["generation"] == version.generation:
-                    break
-            else:
+            files = _saved(self._folder, version.id, version.generation, facts_only=True)
+            found = [saved.facts for _, saved in files]
+            if found[-1]["generation"] != version.generation:
                 return None
             self._check_settings(found)
             indexes = [facts["index"] for facts in found]
@@ -121,11 +118,9 @@ class SnapshotStore:
         """Return the facts of the files; one that is damaged ends them, unless it is the first."""
         found = list[Mapping[str, Any]]()
         try:
-            for _, saved in _saved(self._folder, version.id):
+            for _, saved in _saved(self._folder, version.id, version.generation):
                 kept.load(saved)
                 found.append(saved.facts)
-                if saved.facts["generation"] == version.generation:
-                    break
         except SnapshotError as e:
             if not found:
                 raise
@@ -311,9 +306,9 @@ def _file(folder: Path, target: str, number: int) -> Path:
 
 
 def _saved(
-    folder: Path, target: str, *, facts_only: bool = False
+    folder: Path, target: str, last: int | None = None, *, facts_only: bool = False
 ) -> Iterator[tuple[Path, Snapshot]]:
-    """Yield the files of a target in their order; SnapshotError ends them."""
+    """Yield the files of a target up to that of batch `last`; SnapshotError ends them."""
     before = None
     for number in itertools.count():
         file = _file(folder, target, number)
@@ -322,6 +317,8 @@ def _saved(
             return  # of former times
         yield file, saved
         before = saved.facts["generation"]
+        if before == last:
+            return
 
 
 def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
