@@ -18,15 +18,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.bytes_column import (
-    BREAK,
-    TextColumn,
-    as_lines,
-    pack,
-    parted,
-    sums,
-    with_breaks,
-)
+from dedup_job.native.bytes_column import BREAK, TextColumn, as_lines, pack, parted, rejoined, sums
 
 _ELEMENTS: Final = frozenset(_core.ELEMENTS)
 _PROPERTY = re.compile(
@@ -119,7 +111,7 @@ class Cleaner:
         """Return n texts with breaks, each part cleaned by itself, and those left on own lines."""
         parts, counts = parted(texts)
         clean, cut, same, _ = self.cleaned(parts)
-        marked = with_breaks(clean, counts)
+        marked = rejoined(clean, counts)
         all_same = sums(same.astype(np.int64), counts) == counts
         return Cleaned(as_lines(clean, counts), sums(cut, counts), all_same, marked)
 

@@ -25,7 +25,7 @@ from dedup_job.runs.decided import KEPT
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dedup_job.commands.inspect import Inspected, Item, Near
+    from dedup_job.commands.look import Inspected, Item, Near
     from dedup_job.decision.greedy import PairView
     from dedup_job.runs.decided import DecidedDocument
     from dedup_job.settings import Settings
@@ -89,7 +89,7 @@ def inspect(
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
     texts += [read_input(name, _MAX_TEXT) for name in files]
     with working() as progress:
-        found = commands.inspect.inspect(settings, ids, texts, target, progress, limit=limit)
+        found = commands.look.inspect(settings, ids, texts, target, progress, limit=limit)
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:

@@ -25,7 +25,7 @@ from dedup_job.report.output import Output, whole
 from dedup_job.runs.decided import KEPT, ListFilter, What
 
 if TYPE_CHECKING:
-    from dedup_job.commands.listing import Sample
+    from dedup_job.commands.look import Sample
     from dedup_job.runs.decided import DecidedDocument
     from dedup_job.runs.survey import Survey
 
@@ -124,7 +124,7 @@ def list_(
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
-    asked, use = (options.load(), target, wanted), commands.listing
+    asked, use = (options.load(), target, wanted), commands.look
     if as_table or random:
         drawn = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
@@ -267,7 +267,7 @@ def report(
     check_new("--html", html, overwrite=overwrite, again=True)
     settings = options.load()
     with working() as progress:
-        survey = commands.listing.survey_target(settings, target, progress)
+        survey = commands.look.survey_target(settings, target, progress)
         progress.stage(Message("writing the page"))
         write_page(survey, html)
     size = html.stat().st_size / 1e6

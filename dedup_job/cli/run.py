@@ -20,15 +20,7 @@ from dedup_job.cli.console import Overwrite, answer, confirm, console, is_intera
 from dedup_job.cli.process import StopSignals, output_error
 from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
 from dedup_job.files import check_new
-from dedup_job.messages import (
-    DedupError,
-    Interrupted,
-    Message,
-    UsageError,
-    counted,
-    joined,
-    localized,
-)
+from dedup_job.messages import DedupError, Interrupted, Message, UsageError, counted, joined
 from dedup_job.printing import as_json, command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.pairs import label
@@ -163,7 +155,7 @@ def run(
                 if survey is None:
                     into = outcome.about.target
                     with shown_progress(metrics) as progress:
-                        survey = commands.listing.survey_target(settings, into, progress)
+                        survey = commands.look.survey_target(settings, into, progress)
                 write_page(survey, html)
                 console().say(Message("{file}: open it in a browser.", file=html))
             if proposed is not None:
@@ -307,7 +299,7 @@ def tell(
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
         lost = Message("the report could not be printed: {why}", why=error.strerror)
-        typer.echo(localized(lost), err=True)
+        Output(sys.stderr).say(lost)
     if file is not None:
         _write_report(outcome, file)
     try:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dedup_job.commands import in_memory as in_memory
-    from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn
-    from dedup_job.commands import listing as listing
+    from dedup_job.commands import look as look
     from dedup_job.commands import maintenance as maintenance
     from dedup_job.commands import review as review
     from dedup_job.commands import run as run

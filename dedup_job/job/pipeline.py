@@ -22,7 +22,6 @@ from dedup_job.job.protocols import Other, Refresher, Snapshots, Source, Target
 from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
-    WAITING,
     About,
     Checkpoint,
     Profile,
@@ -253,7 +252,7 @@ class RunProgress:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
         self._job.index.load_promised()
-        self._job.progress.total(None, WAITING)
+        self._job.progress.wait_for_new()
         while not self._is_cut and self._job.source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)

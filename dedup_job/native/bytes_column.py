@@ -216,7 +216,7 @@ def parted(texts: TextColumn) -> tuple[TextColumn, NDArray[np.int64]]:
     return TextColumn(parts, characters[stop] - characters[begin]), 1 + np.diff(before)
 
 
-def with_breaks(parts: TextColumn, counts: NDArray[np.int64]) -> TextColumn:
+def rejoined(parts: TextColumn, counts: NDArray[np.int64]) -> TextColumn:
     """Return n texts with breaks between their parts; counts: int64 (n,), of the parts of each."""
     follows = np.ones(len(parts), dtype=np.bool_)
     follows[_first(counts)] = False

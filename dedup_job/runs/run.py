@@ -351,6 +351,10 @@ class Progress:
         done = self._now.counts.scanned  # of a run that goes on
         self._tell(doing=doing, counted=True, done=done, total=documents)
 
+    def wait_for_new(self) -> None:
+        """Begin to count documents as they arrive."""
+        self.total(None, WAITING)
+
     def advance(self, done: int) -> None:
         """Set the number of documents done."""
         self._tell(done=done)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dedup_job.commands.listing import survey_target
+from dedup_job.commands.look import survey_target
 from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
 from dedup_job.decision import CONFIDENCE
 from dedup_job.demo import make_corpus

@@ -18,8 +18,8 @@ from dedup_job.native.bytes_column import (
     joined,
     pack,
     parted,
+    rejoined,
     strings_of,
-    with_breaks,
 )
 
 STRINGS = st.lists(st.binary(max_size=9), max_size=8)
@@ -109,7 +109,7 @@ def test_texts_with_breaks_are_their_parts_and_back(texts):
     parts, counts = parted(marked)
     assert parts.texts() == [part for text in texts for part in text]
     assert counts.tolist() == [len(text) for text in texts]
-    assert with_breaks(parts, counts).texts() == marked.texts()
+    assert rejoined(parts, counts).texts() == marked.texts()
     lines = as_lines(parts, counts).texts()
     assert lines == ["\n".join(part for part in text if part) for text in texts]
     assert has_breaks(marked) == any(len(text) > 1 for text in texts)
