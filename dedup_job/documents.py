@@ -149,6 +149,12 @@ def too_long_before(characters: int, most: int) -> Quarantined:
     return Quarantined(Reason.TOO_LARGE, detail)
 
 
+def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
+    """Return a content before cleaning, or why a text of so many characters is not cleaned."""
+    is_long = isinstance(content, str) and len(content) > longest_before(most)
+    return too_long_before(len(str(content)), most) if is_long else content
+
+
 def content_of(text: str, most: int) -> str | Refusal:
     """Return a cleaned text, or why one without or with more than so many characters is not."""
     if not text:

@@ -17,7 +17,6 @@ import xxhash
 from pydantic import BaseModel, Field
 
 from dedup_job import _core
-from dedup_job._core import BANDS, BINS
 from dedup_job.columns import FINGERPRINT, Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.files import digest_of
@@ -72,7 +71,7 @@ class Sketcher:
         self._sentences = Channel.SENTENCES in channels
         self._whole = Channel.FORM in channels
         self.channels = (
-            *(Channel.MINHASH,) * (BANDS * self._minhash),
+            *(Channel.MINHASH,) * (_core.BANDS * self._minhash),
             *(Channel.SENTENCES,) * self._sentences,
             *(Channel.FORM,) * self._whole,
         )
@@ -94,7 +93,7 @@ class Sketcher:
             whole=self._whole,
         )
         keys = keys.reshape(len(texts), len(self.channels))
-        bits = bits.reshape(len(texts), BINS // 64 * self._minhash)
+        bits = bits.reshape(len(texts), _core.BINS // 64 * self._minhash)
         return Sketches(keys, bits, self.channels, read)
 
 

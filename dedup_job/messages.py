@@ -15,7 +15,6 @@ from typing import Any, Self
 
 LANGUAGES = ("en", "zh")
 FOLDER = str(Path(__file__).parent / "locale")
-_DOMAIN = "dedup"
 _BETWEEN = {" ": "", ", ": "，", "; ": "；"}  # of parts that are joined, in Chinese
 _VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one decides
 
@@ -78,7 +77,7 @@ def in_language(text: Any, language: str) -> str:
 @cache
 def catalogue(language: str) -> gettext.NullTranslations:
     """Return the translations into a language."""
-    return gettext.translation(_DOMAIN, FOLDER, [language], fallback=True)
+    return gettext.translation("dedup", FOLDER, [language], fallback=True)
 
 
 @cache

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -17,9 +17,6 @@ from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_languag
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, localized
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 _GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
     Message("Work:"): {
@@ -209,7 +206,7 @@ def _fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _say(line: "str | Text") -> None:
+def _say(line: Any) -> None:  # a text, of rich or not
     from dedup_job.report.output import Output  # here: rich takes as long as --help itself
 
     out = Output(sys.stderr)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Column, Table
+from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
@@ -20,14 +21,11 @@ from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report import pairs
 from dedup_job.report.output import Block, Output, figures, new_table, whole
 from dedup_job.report.pairs import label, measured
-from dedup_job.runs.decided import KEPT
+from dedup_job.runs.decided import KEPT, DecidedDocument
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from dedup_job.commands.look import Inspected, Item, Near
     from dedup_job.decision.greedy import PairView
-    from dedup_job.runs.decided import DecidedDocument
     from dedup_job.settings import Settings
 
 _STDIN = "-"

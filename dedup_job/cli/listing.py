@@ -22,11 +22,10 @@ from dedup_job.messages import Message, UsageError, asked_language, counted, joi
 from dedup_job.printing import escaped, escaped_json
 from dedup_job.report import pairs
 from dedup_job.report.output import Output, whole
-from dedup_job.runs.decided import KEPT, ListFilter, What
+from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
 
 if TYPE_CHECKING:
     from dedup_job.commands.look import Sample
-    from dedup_job.runs.decided import DecidedDocument
     from dedup_job.runs.survey import Survey
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000

@@ -8,12 +8,6 @@ It takes a few seconds.
 
 from dedup_job.settings import load_settings
 
-
-def prepare() -> None:
-    """Make the tables that the default settings need."""
+if __name__ == "__main__":
     models = load_settings().models()
     _ = models.fingerprinter, models.judge
-
-
-if __name__ == "__main__":
-    prepare()

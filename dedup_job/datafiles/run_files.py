@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.datafiles.formats import Content, Named, Reader, Rows, packed
+from dedup_job.datafiles.formats import Named, Reader, Rows, packed
 from dedup_job.documents import (
     Decision,
     Document,
@@ -23,8 +23,7 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Skipped,
-    longest_before,
-    too_long_before,
+    uncleaned,
 )
 from dedup_job.files import writing_whole
 from dedup_job.job.protocols import Source, Target
@@ -63,12 +62,7 @@ class FileSource(Source):
 
 
 def _documents(page: Rows, most: int) -> Documents:
-    def content(text: Content) -> Content:
-        if isinstance(text, str) and len(text) > longest_before(most):
-            return too_long_before(len(text), most)
-        return text
-
-    contents = map(content, page.contents())
+    contents = (uncleaned(content, most) for content in page.contents())
     keys = elements_of(np.array(page.numbers, dtype=_KEY)).list()
     rows = (Document(None, key, b"", one) for key, one in zip(keys, contents, strict=True))
     documents = Documents.of(rows, number_of)
