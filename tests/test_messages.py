@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).parent.parent / "dedup_job"
 # what a person reads as it is: of the terminal, of errors that end a command, of questions
 SAID = {"Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"}
 # callers in Python, other processes and the review page read these in English
-IN_ENGLISH = ("cluster/__init__.py", "dedup_job/review.py")
+IN_ENGLISH = ("cluster/__init__.py", "dedup_job/server.py")
 
 
 def test_sentences_are_joined_by_a_space_in_english_only():

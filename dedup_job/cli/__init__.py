@@ -20,28 +20,22 @@ from dedup_job.printing import escaping
 
 _GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
     Message("Work:"): {
-        "run": ("run.run", "Copy the unique documents of the source to the target."),
-        "file": ("run.file", "Copy the unique rows of a file to another, without a database."),
-        "demo": ("run.demo", "Make labelled documents, run on them, show what became of each."),
+        "run": ("decide.run", "Copy the unique documents of the source to the target."),
+        "file": ("decide.file", "Copy the unique rows of a file to another, without a database."),
+        "demo": ("decide.demo", "Make labelled documents, run on them, show what became of each."),
     },
     Message("Look:"): {
         "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
         "report": ("listing.report", "Write a page of kept and dropped documents, with samples."),
-        "check": (
-            "maintenance.check",
-            "Verify that nothing is lost and nothing was changed by hand.",
-        ),
-        "status": ("maintenance.status", "Show how a target stands: run at work, last run, index."),
+        "check": ("upkeep.check", "Verify that nothing is lost and nothing was changed by hand."),
+        "status": ("upkeep.status", "Show how a target stands: run at work, last run, index."),
     },
     Message("Correct:"): {
-        "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
-        "learn": ("review.learn", "Make a model that judges as the labels of dedup review do."),
-        "restore": (
-            "maintenance.restore",
-            "Put documents that were dropped wrongly into the target.",
-        ),
-        "undo": ("maintenance.undo", "Take the last run back."),
+        "review": ("labels.review", "Label pairs in the browser: same, different or unsure."),
+        "learn": ("labels.learn", "Make a model that judges as the labels of dedup review do."),
+        "restore": ("upkeep.restore", "Put documents that were dropped wrongly into the target."),
+        "undo": ("upkeep.undo", "Take the last run back."),
     },
     Message("Set up:"): {
         "config": ("config.app", "Show, check or write settings."),

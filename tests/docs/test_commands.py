@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from dedup_job.cli.run import QUARANTINED
+from dedup_job.cli.decide import QUARANTINED
 from dedup_job.documents import Reason
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import DedupError, Interrupted

@@ -125,7 +125,7 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
 
 def _server() -> Any:
     try:
-        import dedup_job.review as server  # here: an extra
+        import dedup_job.server as server  # here: an extra
     except ModuleNotFoundError as e:
         if (e.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
