@@ -130,7 +130,7 @@ def _tokens(text: str) -> list[str]:
     tokens, at = list[str](), 0
     for begin, end in _labels(text):
         tokens += _TOKEN.findall(text, at, begin)
-        tokens.append(_Label(text[begin:end]))
+        tokens.append(_Label(text[max(at, begin) : end]))  # two may share a space
         at = end
     return tokens + _TOKEN.findall(text, at)
 
