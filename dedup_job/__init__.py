@@ -8,15 +8,12 @@ loaded when they are first used:
 ['kept', 'duplicate']
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dedup_job.commands.in_memory import Files, Outcome, deduplicate, deduplicate_file
-    from dedup_job.commands.inspect import Inspected, inspect
-    from dedup_job.commands.listing import list_documents, list_ids, sample_pairs
+    from dedup_job.commands.look import Inspected, inspect, list_documents, list_ids, sample_pairs
     from dedup_job.commands.maintenance import (
         Restored,
         check_target,
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     )
     from dedup_job.commands.run import Request, Watch, run_job
     from dedup_job.documents import Difference, Pair
-    from dedup_job.errors import (
+    from dedup_job.messages import (
         ConfigurationError,
         DatabaseUnreachable,
         DedupError,
@@ -46,12 +43,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 _HOMES = {  # where each public name lives
     "commands.in_memory": "Files Outcome deduplicate deduplicate_file",
-    "commands.inspect": "Inspected inspect",
-    "commands.listing": "list_documents list_ids sample_pairs",
+    "commands.look": "Inspected inspect list_documents list_ids sample_pairs",
     "commands.maintenance": "Restored check_target restore target_status undo_run",
     "commands.run": "Request Watch run_job",
     "documents": "Difference Pair",
-    "errors": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
+    "messages": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
     "RunAborted StateMismatch UsageError",
     "mongo.rollback": "Undone",
     "runs.decided": "DecidedDocument ListFilter",

@@ -1,13 +1,9 @@
 """`python -m dedup_job` and `dedup`: what comes before the command line can say anything."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal
 from typing import NoReturn
-
-_GC_THRESHOLDS = (200_000, 10, 50)  # tables and modules make many objects, none of them garbage
 
 
 def main() -> NoReturn:
@@ -15,7 +11,8 @@ def main() -> NoReturn:
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # which would show where it was; nohup has its own
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    gc.set_threshold(*_GC_THRESHOLDS)
+    # tables and modules make many objects, none of them garbage
+    gc.set_threshold(200_000, 10, 50)
     # numpy asks for large pages for each array of a batch, and each is cleared before it is used
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     # its threads would spin while they wait, for matrices that nobody multiplies

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 _Bytes = NDArray[np.uint8]
 _Bools = NDArray[np.bool_]
-_Points = NDArray[np.uint32]
 _Ints = NDArray[np.int64]
 _Words = NDArray[np.uint64]
 _Floats = NDArray[np.float64]

@@ -6,8 +6,6 @@ sets, JSON and program code have braces too, so a text that never held a tag los
 starts with, and only when that looks like nothing else.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +18,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.texts import BREAK, TextColumn, as_lines, pack, parted, sums, with_breaks
+from dedup_job.native.bytes_column import BREAK, TextColumn, as_lines, pack, parted, rejoined, sums
 
 _ELEMENTS: Final = frozenset(_core.ELEMENTS)
 _PROPERTY = re.compile(
@@ -113,13 +111,13 @@ class Cleaner:
         """Return n texts with breaks, each part cleaned by itself, and those left on own lines."""
         parts, counts = parted(texts)
         clean, cut, same, _ = self.cleaned(parts)
-        marked = with_breaks(clean, counts)
+        marked = rejoined(clean, counts)
         all_same = sums(same.astype(np.int64), counts) == counts
         return Cleaned(as_lines(clean, counts), sums(cut, counts), all_same, marked)
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n texts cleaned; a text that is clean already stays as it is."""
-        changed, cut, made = self._core.clean(texts.utf8(), without_rules)
+        changed, cut, made = self._core.clean(texts.utf8(), _without_rules)
         rows = np.flatnonzero(changed)
         return Cleaned(texts.replaced(rows, TextColumn.of(made)), cut, ~changed)
 
@@ -131,17 +129,10 @@ def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:  # cached by 
     return _core.Cleaner(references=named, html=html, cut_at=markers)
 
 
-def without_rules(text: str, leading: bool) -> str:  # the core gives two values
-    """Return a text without its style rules, or without those that it begins with."""
+def _without_rules(text: str, leading: bool) -> str:  # the core gives two values
     # without the zero-width space and the byte order mark, too; joiners carry meaning
     text = text.replace("\u200b", "").replace("\ufeff", "")
     return drop_leading_rules(text) if leading else drop_rules(text)
-
-
-class _Rule(NamedTuple):
-    start: int
-    end: int
-    certain: bool  # nothing but a style rule looks like this
 
 
 def drop_rules(text: str) -> str:
@@ -150,9 +141,9 @@ def drop_rules(text: str) -> str:
         return text
     kept = []
     end = 0
-    for rule in _rules(text):
-        kept.append(text[end : rule.start])
-        end = rule.end
+    for start, stop, _ in _rules(text):
+        kept.append(text[end:start])
+        end = stop
     text = " ".join([*kept, text[end:]])
     return _STATEMENT.sub(" ", _EMPTY_GROUP.sub(" ", text)) if "@" in text else text
 
@@ -182,13 +173,16 @@ def drop_leading_rules(text: str) -> str:
 def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
     if statement := _STATEMENT.match(text, at):
         return statement.end()
-    rule = next(_rules(text, at, at_most=1), None)
-    if rule is None or text[at : rule.start].strip() or not (rule.certain or sure):
-        return None
-    return rule.end
+    for start, end, certain in _rules(text, at, at_most=1):
+        if (certain or sure) and not text[at:start].strip():
+            return end
+    return None
 
 
-def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_Rule]:
+def _rules(
+    text: str, start: int = 0, at_most: int | None = None
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield where style rules begin and end, and whether nothing else looks like one."""
     floor = start  # what stands before it belongs to another pair of braces
     for count, braces in enumerate(_BRACES.finditer(text, start)):
         if count == at_most:
@@ -197,7 +191,7 @@ def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_R
         if names is not None and (found := _selector(text, floor, braces.start())):
             selector, marked = found
             certain = marked or len(names) > 1 or names[0].startswith("mso-")
-            yield _Rule(_with_comment(text, floor, selector), braces.end(), certain)
+            yield _with_comment(text, floor, selector), braces.end(), certain
         floor = braces.end()
 
 

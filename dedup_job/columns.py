@@ -1,7 +1,5 @@
 """What flows through a run in columns: documents, fingerprints and decisions, a batch at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, overload
@@ -22,8 +20,15 @@ from dedup_job.documents import (
     Refusal,
     names_of,
 )
-from dedup_job.native.bytes_column import BytesColumn, digests_of, no_strings, strings_of
-from dedup_job.native.texts import TextColumn, concatenated, pack
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    TextColumn,
+    concatenated,
+    digests_of,
+    no_strings,
+    pack,
+    strings_of,
+)
 
 KEPT = 0
 REASONS = tuple(Reason)
@@ -45,8 +50,8 @@ class Documents:
     off each; refusals: by row, why the others have none. id_of: gives the id of a key.
 
     Where documents have several texts: marked, the texts with a break between the parts, see
-    native/texts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
-    each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
+    native/bytes_column; before cleaning `texts` are the same. places: int64 (n, k), where the value
+    of each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.
     """
@@ -67,7 +72,7 @@ class Documents:
     @classmethod
     def of(
         cls, documents: Iterable[Document], id_of: Callable[[bytes], Any] | None = None
-    ) -> Documents:
+    ) -> "Documents":
         """Return documents in columns; id_of: None where those given know their ids."""
         given = list(documents)
         ids = {} if id_of else {document.key: document.id for document in given}
@@ -98,23 +103,7 @@ class Documents:
         key, at, as_read = self.keys.at(row), int(self.text_at[row]), bool(self.as_read[row])
         return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
 
-    def cleaned(
-        self,
-        texts: TextColumn,
-        cut: NDArray[np.int64],
-        same: NDArray[np.bool_],
-        marked: TextColumn | None = None,
-    ) -> Documents:
-        """Return the same documents with cleaned texts.
-
-        cut: int64 (m,), characters cut off the texts; same: bool (m,), texts that are those before;
-        marked: the texts with breaks, where they have parts.
-        """
-        as_read = self.as_read.copy()
-        as_read[self.rows] &= same
-        return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
-
-    def without(self, refusals: Mapping[int, Refusal]) -> Documents:
+    def without(self, refusals: Mapping[int, Refusal]) -> "Documents":
         """Return the documents without the texts that are refused now, by row."""
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
@@ -142,7 +131,7 @@ class Sketches:
     channels: tuple[Channel, ...]
     read: Any = None
 
-    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> "Sketches":
         return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 
@@ -168,7 +157,7 @@ class Fingerprints:
         digests: NDArray[np.uint64],
         short: NDArray[np.bool_],
         sketches: Sketches | None = None,
-    ) -> Fingerprints:
+    ) -> "Fingerprints":
         """Return fingerprints given by columns, see FINGERPRINT."""
         rows = np.empty(len(values), dtype=FINGERPRINT)
         rows["value"], rows["digest"], rows["short"] = values, digests, short
@@ -195,7 +184,7 @@ class Fingerprints:
             keys, bits = map(np.ascontiguousarray, (self.sketches.keys, self.sketches.bits))
         return np.ascontiguousarray(self.rows).view(np.uint8), keys, bits
 
-    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
+    def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> "Fingerprints":
         return Fingerprints(self.rows[rows], self.sketches and self.sketches[rows])
 
 
@@ -232,7 +221,7 @@ class KeptPage:
     run: NDArray[np.int64]
     groups: Mapping[int, int] = field(default_factory=dict)
 
-    def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
+    def __getitem__(self, rows: NDArray[np.int64]) -> "KeptPage":
         keys = [self.keys[row] for row in rows.tolist()]
         places = enumerate(rows.tolist()) if self.groups else ()
         groups = {i: self.groups[row] for i, row in places if row in self.groups}
@@ -246,7 +235,7 @@ class NumberedTexts(NamedTuple):
     texts: TextColumn
 
     @classmethod
-    def of(cls, texts: Mapping[int, str]) -> NumberedTexts:
+    def of(cls, texts: Mapping[int, str]) -> "NumberedTexts":
         """Return texts given by number."""
         numbers = sorted(texts)
         return cls(np.array(numbers, dtype=np.int64), pack([texts[number] for number in numbers]))
@@ -256,7 +245,7 @@ class NumberedTexts(NamedTuple):
         named = [keys[row] for row in self.numbers.tolist()]
         return dict(zip(named, self.texts.texts(), strict=True))
 
-    def joined(self, other: NumberedTexts) -> NumberedTexts:
+    def joined(self, other: "NumberedTexts") -> "NumberedTexts":
         """Return the texts of both, which have no number in common."""
         numbers = np.concatenate([self.numbers, other.numbers])
         order, own = np.argsort(numbers), len(self.numbers)
@@ -312,12 +301,12 @@ class Decisions:
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
-    superseded: Superseded | None = None
+    superseded: "Superseded | None" = None
 
     @classmethod
     def all_kept(
         cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
-    ) -> Decisions:
+    ) -> "Decisions":
         """Return as many decisions to keep a document, in arrays that can be filled."""
         rows = np.zeros(len(fingerprints), dtype=DECISION)
         rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
@@ -360,7 +349,7 @@ class Decisions:
             None if np.isnan(probability) else probability,
         )
 
-    def take(self, rows: NDArray[np.int64]) -> Decisions:
+    def take(self, rows: NDArray[np.int64]) -> "Decisions":
         """Return the decisions of some rows, in this order, with their differences."""
         places = enumerate(rows.tolist())
         own = {i: self.differences[row] for i, row in places if row in self.differences}
@@ -380,7 +369,7 @@ class Decisions:
         """Tell which documents are not kept for a reason, bool (n,)."""
         return np.asarray(self["outcome"] == CODES[reason])
 
-    def among(self, documents: Documents) -> Decisions:
+    def among(self, documents: Documents) -> "Decisions":
         """Return the decisions on all documents, given those on their texts."""
         places, n = documents.rows, len(documents)
         if len(places) == n:

@@ -1,7 +1,5 @@
 """Documents and decisions as values; in a run they flow in columns, see columns.py."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,6 +33,13 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable"
 
 
+NO_TEXT = {
+    "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
+    "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
+}
+"""For which reasons documents that are not compared get a decision."""
+
+
 _TURNED = {"inserted": "deleted", "deleted": "inserted"}
 
 
@@ -46,7 +51,7 @@ class Difference(NamedTuple):
     of: str
     text: str
 
-    def turned(self) -> Difference:
+    def turned(self) -> "Difference":
         """Return it as told of the other document."""
         kind = _TURNED.get(self.kind, self.kind)
         return Difference(kind, self.place, self.text, self.of)
@@ -144,6 +149,12 @@ def too_long_before(characters: int, most: int) -> Quarantined:
     return Quarantined(Reason.TOO_LARGE, detail)
 
 
+def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
+    """Return a content before cleaning, or why a text of so many characters is not cleaned."""
+    is_long = isinstance(content, str) and len(content) > longest_before(most)
+    return too_long_before(len(str(content)), most) if is_long else content
+
+
 def content_of(text: str, most: int) -> str | Refusal:
     """Return a cleaned text, or why one without or with more than so many characters is not."""
     if not text:
@@ -170,7 +181,7 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
     text_at: int = 0
     as_read: bool = True
 
-    def with_content(self, content: str | Refusal) -> Document:
+    def with_content(self, content: str | Refusal) -> "Document":
         """Return the same document with another content."""
         id_, key, raw, _, text_at, _ = self
         return type(self)(id_, key, raw, content, text_at, as_read=False)

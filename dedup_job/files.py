@@ -1,7 +1,5 @@
 """Files and folders: regular ones, private ones, and files written whole or not at all."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -15,8 +13,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import ConfigurationError, Message, UsageError
 
 _STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
@@ -131,15 +128,12 @@ def _read(path: Path) -> bytes:
         with open_regular(path) as stream:  # a pipe would be empty when it is read again
             return stream.read()
     except OSError as e:
-        raise ConfigurationError(
-            [
-                Message(
-                    "{file} cannot be read: {why}; name a file that this user can read",
-                    file=path,
-                    why=e.strerror,
-                )
-            ]
-        ) from e
+        wrong = Message(
+            "{file} cannot be read: {why}; name a file that this user can read",
+            file=path,
+            why=e.strerror,
+        )
+        raise ConfigurationError([wrong]) from e
 
 
 def check_writable(option: str, file: Path) -> None:

@@ -5,8 +5,6 @@ move the cursor, marks that turn the direction of a line, separators that pass f
 characters for private use, to which each font gives a look of its own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -25,6 +23,11 @@ def escaped(text: str) -> str:
     Line feeds and tabs stay.
     """
     return text if text.isprintable() else _SUSPECT.sub(_as_escape, text)
+
+
+def brief(text: str, most: int) -> str:
+    """Return a text, of one with more characters how it begins."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def on_one_line(text: str) -> str:
@@ -69,7 +72,7 @@ def escaped_json(text: str) -> str:
     return _SUSPECT.sub(_as_json_escape, text)
 
 
-class EscapingStream:
+class _EscapingStream:
     """A text stream that escapes text written to it; all else is the stream's own.
 
     Who writes sequences of his own, as a progress bar does, takes `plain` of it and escapes.
@@ -84,19 +87,18 @@ class EscapingStream:
         return getattr(self.stream, name)
 
     def write(self, text: str) -> int:
-        """Write a text escaped; return its length."""
         self.stream.write(escaped(text))
         return len(text)
 
 
 def escaping(stream: TextIO) -> TextIO:
     """Return a stream that escapes and then writes to this one."""
-    return cast("TextIO", EscapingStream(plain(stream)))
+    return cast("TextIO", _EscapingStream(plain(stream)))
 
 
 def plain(stream: TextIO) -> TextIO:
     """Return the stream that an escaping one writes to, any other as it is."""
-    return stream.stream if isinstance(stream, EscapingStream) else stream
+    return stream.stream if isinstance(stream, _EscapingStream) else stream
 
 
 def _as_escape(found: re.Match[str]) -> str:

@@ -3,12 +3,11 @@
 Each stage owns its part; here they are composed, read and explained.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import logging
 import os
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,22 +15,20 @@ from pathlib import Path
 from typing import Any, cast, get_origin
 
 from pydantic import BaseModel, ByteSize, Field, PrivateAttr, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticKnownError
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.decision.settings import AbortSettings, DecisionSettings, Models
-from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.decision import AbortSettings, DecisionSettings, Models
 from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment.features import RULES
-from dedup_job.messages import Message
+from dedup_job.messages import ConfigurationError, Message, UsageError, said_by
 from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
-from dedup_job.mongo.uri import redacted
+from dedup_job.mongo.uri import has_password, names_server, redacted
 from dedup_job.printing import listed
-from dedup_job.settings_input import check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
@@ -182,7 +179,7 @@ def load(
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]
     for origin, values in ((Origin.ENVIRONMENT, variables), (strongest, flags)):
-        check_passwords(values, Message(str(origin)))
+        _check_passwords(values, Message(str(origin)))
         for name, value in values.items():
             section, _, key = name.partition(".")
             layers.append((origin, {section: {key: value} if key else value}))
@@ -202,7 +199,7 @@ def load(
     except ValidationError as e:
         problems = [_problem(error, origins, file) for error in e.errors()]
         raise ConfigurationError([*unknown, *problems]) from None
-    if problems := [*unknown, *_impossible_paths(settings), *_impossible_form(settings)]:
+    if problems := [*unknown, *_impossible(settings)]:
         raise ConfigurationError(problems)
     settings._chosen = file is not None or any(
         name.partition(".")[0] not in ("connection", "run") for name in flags
@@ -238,17 +235,12 @@ def expect_settings(settings: object) -> Settings:
     )
 
 
-def _impossible_paths(settings: Settings) -> Iterator[str]:
-    """Yield a problem for each path that no file has: Python does not even look for it."""
+def _impossible(settings: Settings) -> Iterator[str]:
     for section, part in settings:
         for name, value in part:
-            if isinstance(value, Path) and "\0" in str(value):
+            if isinstance(value, Path) and "\0" in str(value):  # Python does not even look for it
                 wrong = Message("a path holds no NUL, not {path}", path=short(str(value)))
                 yield placed(f"{section}.{name}", wrong)
-
-
-def _impossible_form(settings: Settings) -> Iterator[str]:
-    """Yield a problem where the target would have no place for all texts."""
     if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
         yield Message(
             "output.document: classic holds one text, and source.field names several: {fields}. "
@@ -265,15 +257,14 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     presets = preset_files()
     preset = presets.get(str(file))
     if preset and file.is_file():
-        log.info(
-            Message(
-                "settings: the file {file} in this folder, not the preset of that name", file=file
-            )
+        said = Message(
+            "settings: the file {file} in this folder, not the preset of that name", file=file
         )
+        log.info(said)
         preset = None
     try:
         values = tomllib.loads(limited_text(preset or file, _LARGEST))
-        check_passwords(values, str(file))
+        _check_passwords(values, str(file))
     except UsageError as e:
         problem = e.message
         if len(file.parts) == 1 and isinstance(e.__cause__, OSError):
@@ -377,3 +368,76 @@ def _known_names() -> Iterator[str]:
 
 def _part(section: str) -> type[BaseModel]:
     return cast("type[BaseModel]", Settings.model_fields[section].annotation)
+
+
+_OUR_WORDS = {  # where those of pydantic name a class of Python
+    "path_type": Message("expected a path"),
+    "too_long": Message("expected at most {max_length} values, not {actual_length}"),
+}
+
+
+def _check_passwords(values: Mapping[str, Any], where: str) -> None:
+    problems = [
+        placed(
+            where,
+            Message(
+                "{name} holds a password, or what may be one: a connection string belongs in "
+                "DEDUP_URI or in a file (--uri-file)",
+                name=name,
+            ),
+        )
+        for name, text in _texts(values)
+        if name != "connection.uri" and has_password(text)
+        if names_server(text) or name.startswith("connection.")
+    ]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def placed(where: str, problem: str) -> Message:
+    """Return a problem behind the place where it is."""
+    return Message("{where}: {problem}", where=where, problem=problem)
+
+
+def what_is_wrong(error: ErrorDetails) -> str:
+    """Return what pydantic finds wrong with a value; what a validator of ours says is said so."""
+    values = {name: _figure(value) for name, value in error.get("ctx", {}).items()}
+    if isinstance(own := values.get("error"), ValueError):
+        return said_by(own)
+    if one_of := values.get("expected"):
+        former, or_, last = one_of.rpartition(" or ")
+        said = Message("{names} or {last}", names=former, last=last)
+        values["expected"] = said if or_ else one_of
+    return Message(template_of(error["type"], values), **values)
+
+
+def template_of(kind: str, values: Mapping[str, Any]) -> str:
+    """Return the sentence for a kind of error, its values in braces."""
+    if kind in _OUR_WORDS:
+        return _OUR_WORDS[kind].template
+    said = PydanticKnownError(kind, {**values} or None).message_template  # type: ignore[arg-type]
+    return f"{said[:1].lower()}{said[1:]}"
+
+
+def _figure(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield "a key", key
+            shown = "***" if has_password(key) else key
+            yield from _texts(part, f"{name}.{shown}".removeprefix("."))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part, name)
+    elif isinstance(value, str | Path):
+        yield name, str(value)
+
+
+def short(value: Any) -> str:
+    """Return a value as a message repeats it, however long or deep it is."""
+    found = reprlib.Repr()
+    found.maxstring = found.maxother = 80
+    return found.repr(value)

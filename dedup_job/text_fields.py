@@ -1,14 +1,12 @@
 """The fields of a document that hold its text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dedup_job.documents import Reason, Skipped
 from dedup_job.messages import Message
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK
 
 Path = Sequence[str]
 """The names that lead to a field, through objects."""
@@ -24,7 +22,7 @@ class TextFields(NamedTuple):
     paths: Sequence[Path]
 
     @classmethod
-    def of(cls, written: str) -> TextFields:
+    def of(cls, written: str) -> "TextFields":
         """Return the fields that are written so: `text`, `a.b`, `title,body`."""
         return cls([name.split(".") for name in written.split(",")])
 
@@ -72,7 +70,7 @@ class TextFields(NamedTuple):
         return self.several or any(type(value) is not str for _, value in self.values(document))
 
     def alone(
-        self, document: Mapping[str, Any], texts: Iterator[str], at: TextFields
+        self, document: Mapping[str, Any], texts: Iterator[str], at: "TextFields"
     ) -> dict[str, Any]:
         """Return a document of these fields only, named as `at` says, with other texts."""
         new: dict[str, Any] = {}
@@ -102,14 +100,13 @@ def with_texts(value: Any, texts: Iterator[str]) -> Any:
         return [with_texts(part, texts) for part in value]
     if type(value) is dict:
         return {k: part if k == OWN_ID else with_texts(part, texts) for k, part in value.items()}
-    if is_part(value):
+    if _is_part(value):
         text = next(texts)
         return text if type(value) is str else value
     return value
 
 
-def is_part(value: Any) -> bool:
-    """Tell whether a value within a field is a part of the text: a text or a number."""
+def _is_part(value: Any) -> bool:
     return type(value) is str or (isinstance(value, _NUMBERS) and type(value) is not bool)
 
 
@@ -119,7 +116,7 @@ def _leaves(value: Any, deepest: int = _DEEPEST) -> Iterator[str | float | None]
         for name, part in value.items() if type(value) is dict else enumerate(value):
             if name != OWN_ID:
                 yield from _leaves(part, deepest - 1)
-    elif is_part(value):
+    elif _is_part(value):
         yield value
     elif value is not None and type(value) is not bool:
         yield None

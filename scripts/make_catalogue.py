@@ -29,13 +29,12 @@ from dedup_job import _core
 from dedup_job.cli import app
 from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
-from dedup_job.errors import DedupError
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.features import GUARDS
+from dedup_job.messages import DedupError
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import Check, RunState
-from dedup_job.settings import Origin
-from dedup_job.settings_input import template_of
+from dedup_job.settings import Origin, template_of
 from scripts import make_docs
 
 ROOT = Path(__file__).parent.parent

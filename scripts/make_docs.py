@@ -236,14 +236,13 @@ def _choices(field: FieldInfo) -> str:
 
 
 def _guards(_: str, translate: Translate) -> str:
-    """Return the guards as the report names them; each has a Chinese sentence of its own."""
-    is_chinese = translate is chinese
+    """Return the guards as the report names them."""
     rows: list[tuple[str, ...]] = []
     for guard in GUARDS:
-        why, pair = (guard.why_zh, guard.example_zh) if is_chinese else (guard.why, guard.example)
+        pair = guard.example_zh if translate is chinese else guard.example
         one, other = (f"`{_cell(' '.join(text.split()))}`" for text in pair)
         read = translate(str(label(guard.name)))
-        rows.append((read, f"`{guard.name}`", _cell(why), f"{one}<br>{other}"))
+        rows.append((read, f"`{guard.name}`", _cell(translate(guard.why)), f"{one}<br>{other}"))
     heads = ("You read", "Name", "Two such texts", "An example")
     return _table(heads, rows, translate)
 

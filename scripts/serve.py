@@ -12,8 +12,7 @@ from typing import Any
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from dedup_job.errors import DedupError
-from dedup_job.messages import localized
+from dedup_job.messages import DedupError, localized
 from dedup_job.mongo.connection import server_command, wait_until_ready
 
 TAKEN = 3  # the exit code that scripts/serve explains
@@ -48,6 +47,6 @@ if __name__ == "__main__":
         pid = serve(Path(sys.argv[1]), int(sys.argv[2]))
     except DedupError as e:
         print(localized(e.message), file=sys.stderr)
-        sys.exit(e.exit_code)
+        sys.exit(e.code)
     print(pid)
     sys.exit(0 if pid else TAKEN)

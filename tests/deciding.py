@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from dedup_job.columns import CHANNELS, CODES, NEAR, Decisions, Names
+from dedup_job.decision import DecisionSettings
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
-from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Duplicate, Kept
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.native.bytes_column import strings_of

@@ -4,9 +4,10 @@ import functools
 
 import numpy as np
 
-from dedup_job.decision.settings import CONFIDENCE, DecisionSettings
-from dedup_job.fingerprint.lexicon import load_lexicon
+from dedup_job.decision import CONFIDENCE, DecisionSettings
+from dedup_job.fingerprint import load_lexicon
 from dedup_job.judgment import APART, JOINED, Judge
+from dedup_job.judgment.model import Joined
 
 DEFAULT = DecisionSettings()
 
@@ -18,6 +19,12 @@ def judge_for(settings=DEFAULT):
         return None
     by = str(settings.judge)
     return Judge(_lexicon(), CONFIDENCE, judging=by, similarity=settings.similarity)
+
+
+def joined(kind, confidence):
+    """Return the different and the same pairs that the model of a kind of text joins."""
+    sides = (kind.different, kind.same)
+    return tuple(Joined(int((one >= confidence).sum()), len(one)) for one in sides)
 
 
 @functools.cache

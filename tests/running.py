@@ -21,14 +21,12 @@ import pytest
 from platformdirs import user_cache_path
 from typer.testing import CliRunner
 
-from dedup_job import commands
+from dedup_job import commands, decision
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.decision import settings as decision_settings
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError
 from dedup_job.job.preparing import Writers
-from dedup_job.messages import chosen_language
+from dedup_job.messages import DedupError, chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
 from dedup_job.runs.run import Progress
@@ -41,9 +39,9 @@ def share_dictionary_and_judge():
 
     Each command reads and checks them else: most of the processor time of a small run.
     """
-    load = decision_settings.load_lexicon
+    load = decision.load_lexicon
     held = {}
-    make = decision_settings.Judge
+    make = decision.Judge
     shared = functools.lru_cache(8)(make)
 
     def load_once(notify, **how):
@@ -55,7 +53,7 @@ def share_dictionary_and_judge():
     def judge(lexicon, confidence, model, *more):
         return (make if model else shared)(lexicon, confidence, model, *more)
 
-    decision_settings.load_lexicon, decision_settings.Judge = load_once, judge
+    decision.load_lexicon, decision.Judge = load_once, judge
 
 
 share_dictionary_and_judge()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dedup_job.errors import UsageError
 from dedup_job.files import (
     check_writable,
     make_private,
@@ -15,6 +14,7 @@ from dedup_job.files import (
     replacing,
     write_whole,
 )
+from dedup_job.messages import UsageError
 from tests.running import refusal
 
 

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from dedup_job.errors import (
+from dedup_job.messages import (
     ConfigurationError,
     DedupError,
     Interrupted,
     LeaseHeld,
+    Message,
     RunAborted,
     UsageError,
+    chosen_language,
+    in_language,
+    joined,
 )
-from dedup_job.messages import Message, chosen_language, in_language, joined
 from scripts import make_catalogue
 from tests.running import dedup, environment_for
 
@@ -25,7 +28,7 @@ PACKAGE = Path(__file__).parent.parent / "dedup_job"
 # what a person reads as it is: of the terminal, of errors that end a command, of questions
 SAID = {"Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"}
 # callers in Python, other processes and the review page read these in English
-IN_ENGLISH = ("cluster/__init__.py", "dedup_job/review.py")
+IN_ENGLISH = ("cluster/__init__.py", "dedup_job/server.py")
 
 
 def test_sentences_are_joined_by_a_space_in_english_only():

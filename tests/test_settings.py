@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dedup_job import settings as settings_module
-from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.messages import ConfigurationError, UsageError
 from dedup_job.settings import load, preset_files
 
 ROOT = Path(__file__).parent.parent

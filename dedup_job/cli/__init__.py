@@ -1,7 +1,5 @@
 """The command line; here, and only here, errors become exit codes."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re
@@ -9,46 +7,35 @@ import signal
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from dedup_job import __version__
 from dedup_job.cli.process import open_streams, output_error, set_up_logs
 from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_language
-from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.messages import Message, localized
+from dedup_job.messages import DedupError, Interrupted, Message, UsageError, localized
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
-from dedup_job.settings_input import short, what_is_wrong
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 _GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
     Message("Work:"): {
-        "run": ("run.run", "Copy the unique documents of the source to the target."),
-        "file": ("run.file", "Copy the unique rows of a file to another, without a database."),
-        "demo": ("run.demo", "Make labelled documents, run on them, show what became of each."),
+        "run": ("decide.run", "Copy the unique documents of the source to the target."),
+        "file": ("decide.file", "Copy the unique rows of a file to another, without a database."),
+        "demo": ("decide.demo", "Make labelled documents, run on them, show what became of each."),
     },
     Message("Look:"): {
         "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
         "report": ("listing.report", "Write a page of kept and dropped documents, with samples."),
-        "check": (
-            "maintenance.check",
-            "Verify that nothing is lost and nothing was changed by hand.",
-        ),
-        "status": ("maintenance.status", "Show how a target stands: run at work, last run, index."),
+        "check": ("upkeep.check", "Verify that nothing is lost and nothing was changed by hand."),
+        "status": ("upkeep.status", "Show how a target stands: run at work, last run, index."),
     },
     Message("Correct:"): {
-        "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
-        "learn": ("review.learn", "Make a model that judges as the labels of dedup review do."),
-        "restore": (
-            "maintenance.restore",
-            "Put documents that were dropped wrongly into the target.",
-        ),
-        "undo": ("maintenance.undo", "Take the last run back."),
+        "review": ("labels.review", "Label pairs in the browser: same, different or unsure."),
+        "learn": ("labels.learn", "Make a model that judges as the labels of dedup review do."),
+        "restore": ("upkeep.restore", "Put documents that were dropped wrongly into the target."),
+        "undo": ("upkeep.undo", "Take the last run back."),
     },
     Message("Set up:"): {
         "config": ("config.app", "Show, check or write settings."),
@@ -56,12 +43,11 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
 }
 _COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
-
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
-class LazyCommands(Group):
+class _LazyCommands(Group):
     """The commands; the module of each is loaded when it is called.
 
     No argument holds a password: all users of a machine may read them.
@@ -70,14 +56,9 @@ class LazyCommands(Group):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         names: Any = dict.fromkeys(_COMMANDS)
-        self.commands = names  # a misspelt one is compared with them
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Return the names in the order of the help."""
-        return [*_COMMANDS]
+        self.commands = names  # in the order of the help
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """Return a command or a group; None where there is none of that name."""
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(".")
@@ -91,12 +72,10 @@ class LazyCommands(Group):
         return typer.main.get_command(single)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a password in a connection string, wherever it is, and a second --config."""
         if sum(word.split("=")[0] == "--config" for word in args) > 1:
             raise UsageError(
-                "--config is given twice, and takes one file or one preset. Put the settings "
-                "of both into one file; `dedup config show --config NAME` prints those of a "
-                "preset."
+                "--config is given twice, and takes one file or one preset. Put the settings of "
+                "both into one file; `dedup config show --config NAME` prints those of a preset."
             )
         for before, argument in pairwise(["", *args]):
             option = before if before.startswith("--") else Message("an argument")
@@ -113,11 +92,12 @@ class LazyCommands(Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a value that an option does not take is repeated in the refusal."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as e:
-            from pydantic import ValidationError  # here: --help should not wait for it
+            from pydantic import ValidationError  # here: --help should not wait for them
+
+            from dedup_job.settings import short, what_is_wrong
 
             if isinstance(e.__cause__, ValidationError):
                 problem = e.__cause__.errors()[0]
@@ -127,7 +107,6 @@ class LazyCommands(Group):
             raise
 
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
-        """Yield each group of commands: its title, and a line for each command."""
         for title, group in _GROUPS.items():
             yield title, [(name, told) for name, (_, told) in group.items()]
 
@@ -141,7 +120,7 @@ _LOOK: dict[str, Any] = {
 }
 app = typer.Typer(
     name="dedup",
-    cls=LazyCommands,
+    cls=_LazyCommands,
     epilog="Exit codes: 0 done · 1 unexpected · 2 usage or configuration · 3 done, some documents "
     "quarantined · 5 database or cluster unreachable, try again · 6 state does not match or lease "
     "lost · 11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
@@ -178,7 +157,6 @@ def main() -> NoReturn:
 
 
 def _run() -> None:
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     set_up_logs()
     set_up_language()
@@ -222,7 +200,7 @@ def _fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def _say(line: str | Text) -> None:
+def _say(line: Any) -> None:  # a text, of rich or not
     from dedup_job.report.output import Output  # here: rich takes as long as --help itself
 
     out = Output(sys.stderr)

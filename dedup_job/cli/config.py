@@ -1,7 +1,5 @@
 """`dedup config show|validate|init`."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator
@@ -72,15 +70,14 @@ def init(
     check_new("FILE", file, overwrite=overwrite)
     text = "\n".join(_lines_of_a_file(options.loaded(), file))
     save(file, f"{text}\n", Message("the settings file"))
-    console().say(
-        Message(
-            "{file} is written. Look through it, then give `--config {file}` with every command.",
-            file=file,
-        )
+    done = Message(
+        "{file} is written. Look through it, then give `--config {file}` with every command.",
+        file=file,
     )
+    console().say(done)
 
 
-def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
+def _lines_of_a_file(loaded: "Loaded", file: Path) -> Iterator[str]:
     yield from _comment(Message("Settings of dedup, for --config {file}.", file=file.name))
     how = Message("A setting that is commented out has its default; take the # off to change it.")
     yield from _comment(how)

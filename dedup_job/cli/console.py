@@ -1,7 +1,5 @@
 """Where a command prints, made safe once for all, and where it asks."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,9 +11,8 @@ from typing import Annotated, TypeVar
 import typer
 
 from dedup_job.cli.process import StopSignals
-from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
-from dedup_job.messages import Message, joined, localized
+from dedup_job.messages import DedupError, Interrupted, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
@@ -69,7 +66,7 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
     from tqdm import tqdm  # here: only a terminal has a bar
 
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
-        agreed = answer(partial(yes_or_no, default=default), question, unchanged)
+        agreed = answer(partial(_yes_or_no, default=default), question, unchanged)
     if not agreed:
         raise UsageError("not confirmed; {unchanged}.", unchanged=unchanged)
 
@@ -85,8 +82,7 @@ def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
         ) from None
 
 
-def yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
-    """Ask until the answer is one; Enter stands for the default."""
+def _yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
     hint = "[Y/n]" if default else "[y/N]"
     known = {"": default, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
     while True:

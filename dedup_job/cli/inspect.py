@@ -8,27 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Column, Table
+from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, check_range, with_options
-from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.features import GUARDS
-from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.messages import Message, UsageError, counted, joined, localized
 from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report import pairs
 from dedup_job.report.output import Block, Output, figures, new_table, whole
 from dedup_job.report.pairs import label, measured
-from dedup_job.runs.decided import KEPT
+from dedup_job.runs.decided import KEPT, DecidedDocument
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from dedup_job.commands.inspect import Inspected, Item, Near
+    from dedup_job.commands.look import Inspected, Item, Near
     from dedup_job.decision.greedy import PairView
-    from dedup_job.runs.decided import DecidedDocument
     from dedup_job.settings import Settings
 
 _STDIN = "-"
@@ -90,7 +87,7 @@ def inspect(
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
     texts += [read_input(name, _MAX_TEXT) for name in files]
     with working() as progress:
-        found = commands.inspect.inspect(settings, ids, texts, target, progress, limit=limit)
+        found = commands.look.inspect(settings, ids, texts, target, progress, limit=limit)
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:

@@ -17,26 +17,15 @@ from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.process import is_read
 from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.errors import UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, asked_language, counted, joined, localized
+from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
+from dedup_job.report import pairs
 from dedup_job.report.output import Output, whole
-from dedup_job.report.pairs import (
-    beginning,
-    both_texts,
-    label,
-    legend,
-    marked_line,
-    measured,
-    measures,
-    visible,
-)
-from dedup_job.runs.decided import KEPT, ListFilter, What
+from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
 
 if TYPE_CHECKING:
-    from dedup_job.commands.listing import Sample
-    from dedup_job.runs.decided import DecidedDocument
+    from dedup_job.commands.look import Sample
     from dedup_job.runs.survey import Survey
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
@@ -44,9 +33,7 @@ _MOST = 2**53
 _LEAST = 10  # columns of a text at the end of a line
 
 
-class ListFormat(StrEnum):
-    """How a list is written."""
-
+class _Format(StrEnum):
     TABLE = "table"
     JSONL = "jsonl"
     CSV = "csv"
@@ -84,13 +71,13 @@ def list_(
         int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
     ] = None,
     form: Annotated[
-        ListFormat,
+        _Format,
         typer.Option(
             "--format",
             help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
             "--ids and dedup inspect read them.",
         ),
-    ] = ListFormat.TABLE,
+    ] = _Format.TABLE,
     texts: Annotated[
         bool,
         typer.Option("--texts", help="The cleaned texts as well; in a table side by side."),
@@ -131,12 +118,12 @@ def list_(
         check_range("--seed", seed, 0, _MOST)
         if not random:
             raise UsageError("--seed is for --random.")
-    as_table = form is ListFormat.TABLE
+    as_table = form is _Format.TABLE
     if limit is not None:
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
-    if texts and form is ListFormat.IDS:
+    if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
-    asked, use = (options.load(), target, wanted), commands.listing
+    asked, use = (options.load(), target, wanted), commands.look
     if as_table or random:
         drawn = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
@@ -147,7 +134,7 @@ def list_(
             _write([found.documents], form, texts=texts)
         return
     with working() as progress:
-        if form is ListFormat.IDS:
+        if form is _Format.IDS:
             _write(use.list_ids(*asked, progress, limit=limit), form)
         else:
             _write(
@@ -155,12 +142,12 @@ def list_(
             )
 
 
-def _write(pages: Iterable[Sequence[Any]], form: ListFormat, *, texts: bool = False) -> None:
+def _write(pages: Iterable[Sequence[Any]], form: _Format, *, texts: bool = False) -> None:
     encode = json.JSONEncoder(ensure_ascii=False).encode
     for number, page in enumerate(page for page in pages if page):
-        if form is ListFormat.IDS:
+        if form is _Format.IDS:
             lines = "\n".join(one if isinstance(one, str) else one.id for one in page)
-        elif form is ListFormat.JSONL:
+        elif form is _Format.JSONL:
             lines = escaped_json("\n".join(encode(one.as_json(texts=texts)) for one in page))
         else:
             lines = _csv([one.as_row(texts=texts) for one in page], names=not number)
@@ -193,24 +180,24 @@ def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
         "shown: {number:,} of {total:,}.", number=len(found.documents), total=found.total
     )
     marked = what is not What.EXACT and any(one.of for one in found.documents)
-    marks = [legend(console)] if marked else []
+    marks = [pairs.legend(console)] if marked else []
     more = Message("`--texts` shows whole texts, `dedup inspect --target T ID` all of one.")
     console.paragraph(joined([shown, *marks, more]))
 
 
 def _line(one: DecidedDocument, console: Output) -> Text:
-    line = Text(visible(localized(_short_head(one))))
+    line = Text(pairs.visible(localized(_short_head(one))))
     line.append(f"  {escaped(one.id)}")
     room = console.readable - line.cell_len - 2
     if room < _LEAST:
         return line
     if one.of and one.text is not None and one.other is not None and one.text != one.other:
-        text = marked_line(one.other, one.text, console, room)
+        text = pairs.marked_line(one.other, one.text, console, room)
     elif one.text is not None:
-        text = Text(visible(one.text[:room]))
+        text = Text(pairs.visible(one.text[:room]))
     else:
         gone = Message("its text is gone") if one.of else ""
-        text = Text(visible(localized(one.detail or gone)))
+        text = Text(pairs.visible(localized(one.detail or gone)))
     text.truncate(room, overflow="ellipsis")
     return line.append("  ").append_text(text) if text else line
 
@@ -220,39 +207,40 @@ def _short_head(one: DecidedDocument) -> Message:
     if one.duplicates is not None or not one.reason:
         return _head(one)
     if sure is None or one.reason not in ("near", "unlikely", "similarity"):
-        return label(one.reason)
+        return pairs.label(one.reason)
     if one.pair.left_out:
         return Message(
-            "{sure}, {share:.0%} not compared", sure=measured(sure), share=one.pair.left_out
+            "{sure}, {share:.0%} not compared", sure=pairs.measured(sure), share=one.pair.left_out
         )
-    return Message(measured(sure))
+    return Message(pairs.measured(sure))
 
 
 def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
-    console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
+    head = Message("{number}. {head}", number=number, head=_head(one))
+    console.say(pairs.visible(localized(head)))
     named = {"_id": one.id, "of": one.of, "against": one.against}
     console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
     if one.of:
         later = Message("kept as well") if one.decision == KEPT else Message("dropped")
-        console.blocks([both_texts((Message("kept"), later), one.other, one.text, console)])
+        console.blocks([pairs.both_texts((Message("kept"), later), one.other, one.text, console)])
         console.say()
     elif one.text is not None:
-        console.say(f"  {localized(beginning(one.text))}")
+        console.say(f"  {localized(pairs.beginning(one.text))}")
 
 
 def _head(one: DecidedDocument) -> Message:
     if one.duplicates is not None:
         return counted(one.duplicates, "duplicate")
     if one.decision == KEPT and one.of:
-        apart = Message("kept apart: {what}", what=label(one.reason))
-        return joined([apart, *measures(one.pair)], ", ")
+        apart = Message("kept apart: {what}", what=pairs.label(one.reason))
+        return joined([apart, *pairs.measures(one.pair)], ", ")
     if one.decision == KEPT:
         return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
     if one.decision == What.CHANGED:
         return Message("changed in the source, found by run {run}", run=one.run)
     if not one.reason:
         return Message("deleted in the source, found by run {run}", run=one.run)
-    parts = [Message(one.reason), *measures(one.pair)]
+    parts = [Message(one.reason), *pairs.measures(one.pair)]
     if share := one.pair.left_out:
         parts.append(Message("{share:.0%} of a text not compared", share=share))
     head = joined(parts, ", ")
@@ -278,7 +266,7 @@ def report(
     check_new("--html", html, overwrite=overwrite, again=True)
     settings = options.load()
     with working() as progress:
-        survey = commands.listing.survey_target(settings, target, progress)
+        survey = commands.look.survey_target(settings, target, progress)
         progress.stage(Message("writing the page"))
         write_page(survey, html)
     size = html.stat().st_size / 1e6

@@ -5,8 +5,6 @@ reader has closed. What it does to a collection does not depend on that: what a 
 is dropped, and told at the end.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import logging
@@ -18,14 +16,10 @@ import threading
 from contextlib import suppress
 from copy import copy
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, Self, TextIO
 
-from dedup_job.errors import Interrupted
-from dedup_job.messages import Message, localized
+from dedup_job.messages import Interrupted, Message, localized
 from dedup_job.printing import plain
-
-if TYPE_CHECKING:
-    from sys import UnraisableHookArgs
 
 log = logging.getLogger("dedup")
 
@@ -38,7 +32,6 @@ class _Tolerant(io.FileIO):
         self.failed: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write, or drop what cannot be written."""
         written: int | None = None
         try:
             while self.failed is None and (written := super().write(data)) is None:
@@ -86,11 +79,10 @@ def _tolerant(handle: int, former: TextIO | None) -> TextIO:
     )
 
 
-class OneLine(logging.Formatter):
+class _OneLine(logging.Formatter):
     """A line with the time, in the user's language; an exception is its name and first line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
         record = copy(record)
         record.msg = localized(record.msg)
         if record.exc_info:
@@ -109,7 +101,7 @@ def set_up_logs() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form, date))
     if not os.environ.get("DEDUP_TRACEBACK"):
-        handler.setFormatter(OneLine(form, date))
+        handler.setFormatter(_OneLine(form, date))
         threading.excepthook = _log_end_of_thread
     logging.basicConfig(handlers=[handler])
     log.setLevel(logging.INFO)
@@ -151,7 +143,7 @@ class StopSignals:
         """Make the first signal from now on wait for the batch in hand."""
         self._waits = True
 
-    def __enter__(self) -> StopSignals:
+    def __enter__(self) -> Self:
         for signum in _SIGNALS:
             former = signal.getsignal(signum)
             if former is not signal.SIG_IGN:  # nohup
@@ -168,7 +160,7 @@ class StopSignals:
         if kind is KeyboardInterrupt and self._if_ended:
             raise Interrupted(self._if_ended, self.received or signal.SIGINT) from None
 
-    def _come_again(self, dropped: UnraisableHookArgs) -> None:
+    def _come_again(self, dropped: "sys.UnraisableHookArgs") -> None:
         if self.received is None or not issubclass(dropped.exc_type, KeyboardInterrupt):
             self._hook(dropped)
             return

@@ -3,8 +3,6 @@
 The library counts characters where it breaks lines; a Chinese one takes two columns.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import gettext
@@ -21,8 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dedup_job.errors import UsageError
-from dedup_job.messages import FOLDER, Message, chosen_language, localized
+from dedup_job.messages import FOLDER, Message, UsageError, chosen_language, localized
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings
@@ -282,7 +279,7 @@ class Given:
                 if one is not None:
                     yield from (f"--{name.replace('_', '-')}", str(one))
 
-    def loaded(self) -> Loaded:
+    def loaded(self) -> "Loaded":
         """Return the settings and where they come from."""
         from dedup_job.settings import load  # here: --help should not wait for pydantic
 
@@ -291,7 +288,7 @@ class Given:
         flags = {_SETTINGS[name][0]: value for name, value in self.values.items()}
         return load(flags, flags.pop("", None))
 
-    def load(self) -> Settings:
+    def load(self) -> "Settings":
         """Return the settings."""
         return self.loaded().settings
 

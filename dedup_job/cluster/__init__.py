@@ -5,8 +5,6 @@ Ray ends its client at once when it loses this machine's part of the cluster, an
 still says so.
 """
 
-from __future__ import annotations
-
 import pickle
 import signal
 import socket
@@ -24,9 +22,8 @@ from typing import Any
 import dedup_job
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.run import package_versions
-from dedup_job.errors import DatabaseUnreachable, DedupError
 from dedup_job.job.pipeline import Job
-from dedup_job.messages import Message
+from dedup_job.messages import DatabaseUnreachable, DedupError, Message
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.runs.run import Stopwatch
 from dedup_job.settings import Settings
@@ -41,15 +38,14 @@ _CHILD = "from dedup_job.cluster.client import main; main()"  # as __main__ it c
 def spread(address: str, settings: Settings, job: Job) -> Iterator[Job]:
     """Yield the job with its pages prepared at HOST:PORT, here (auto) or by N workers (local:N)."""
     job.progress.stage(Message("starting processes on the cluster {address}", address=address))
-    with closing(ClusterPreprocessor(address, settings)) as preprocessor:
-        yield replace(job, preparing=preprocessor, threads=_AHEAD * preprocessor.cores)
+    with closing(_Preprocessor(address, settings)) as preprocessor:
+        yield replace(job, prepare=preprocessor.prepare, threads=_AHEAD * preprocessor.cores)
 
 
-class ClusterPreprocessor:
+class _Preprocessor:
     """Sends pages to the cluster and returns their batches; safe to share between threads."""
 
     def __init__(self, address: str, settings: Settings) -> None:
-        """Start the child and connect it to the cluster. Raises DatabaseUnreachable."""
         here, there = socket.socketpair()
         self._process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, str(there.fileno())],
@@ -73,7 +69,6 @@ class ClusterPreprocessor:
             raise
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
-        """Return the batch that a page becomes. Raises DatabaseUnreachable if that cannot be."""
         batch, work = pickle.loads(self._ask(pickle.dumps(page)))
         for stage, took in work.items():
             watch.add(stage, took)
@@ -81,7 +76,6 @@ class ClusterPreprocessor:
         return prepared
 
     def close(self) -> None:
-        """End the child, and with it whatever Ray started here for this run."""
         with suppress(OSError):
             self._pipe.send(None)
         try:

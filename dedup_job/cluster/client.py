@@ -1,7 +1,5 @@
 """The child process of a run on a cluster: it hands pages to Ray and batches back."""
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle
@@ -23,8 +21,8 @@ from dedup_job.cluster import cannot_go_on, portable
 from dedup_job.columns import Batch
 from dedup_job.commands.opened import form_of, preparation
 from dedup_job.commands.run import package_versions
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.job.preparing import Preparation
+from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.runs.run import Stopwatch
 
 _LOCAL, _MOST = "local:", 256

@@ -3,18 +3,14 @@
 A module is loaded when it is first used, since most need numpy and pymongo.
 """
 
-from __future__ import annotations
-
 import importlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_job.commands import demo as demo
     from dedup_job.commands import in_memory as in_memory
-    from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn
-    from dedup_job.commands import listing as listing
+    from dedup_job.commands import look as look
     from dedup_job.commands import maintenance as maintenance
     from dedup_job.commands import review as review
     from dedup_job.commands import run as run

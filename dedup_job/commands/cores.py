@@ -1,7 +1,5 @@
 """What this process may take of the machine or of its container: cores, threads, memory."""
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 from collections.abc import Iterable
@@ -10,8 +8,7 @@ from pathlib import Path
 import psutil
 
 from dedup_job.documents import Channel
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -91,15 +88,13 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
         )
     needed = needed_memory(settings, documents)
     if documents and needed > limit:
-        log.warning(
-            Message(
-                "the run may need {needed:,.1f} GB for an index of {documents:,} documents, and it "
-                "has {limit:,.1f} GB (run.max_memory, or what this machine has). What does not fit "
-                "is put into files in the folder of the index and read from there, which is "
-                "slower.",
-                needed=needed / 1e9,
-                documents=documents,
-                limit=limit / 1e9,
-            ),
+        said = Message(
+            "the run may need {needed:,.1f} GB for an index of {documents:,} documents, and it has "
+            "{limit:,.1f} GB (run.max_memory, or what this machine has). What does not fit is put "
+            "into files in the folder of the index and read from there, which is slower.",
+            needed=needed / 1e9,
+            documents=documents,
+            limit=limit / 1e9,
         )
+        log.warning(said)
     return max((limit - PROCESS) / _PACKING, _LEAST_GROWING)

@@ -1,7 +1,5 @@
 """Texts deduplicated among themselves, without a database."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,17 +13,15 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import NOBODY, Watch, versions
-from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
-from dedup_job.datafiles.run_files import FileSource, FileTarget, reading
+from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
+from dedup_job.datafiles.run_files import FileSource, FileTarget
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
-from dedup_job.decision.settings import Models
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
-from dedup_job.errors import DedupError, RunAborted, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
-from dedup_job.messages import Message
+from dedup_job.messages import DedupError, Message, RunAborted, UsageError
 from dedup_job.mongo.database_settings import StoredText
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings, load_settings
@@ -75,17 +71,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
     kept_texts = by_key(lambda keys: {key: kept[key] for key in keys})
     index = KeptIndex(chosen.index)
     engine = GreedyDeduplicator(index, chosen.decision, kept_texts, models.judge)
-    return _outcomes(texts, chosen, models, engine, kept)
-
-
-def _outcomes(
-    texts: Iterable[Any],
-    settings: Settings,
-    models: Models,
-    engine: GreedyDeduplicator,
-    kept: dict[bytes, str],
-) -> Iterator[Outcome]:
-    cleaner, most, ids = Cleaner(settings.cleaning), settings.source.max_chars, list[Any]()
+    cleaner, most, ids = Cleaner(chosen.cleaning), chosen.source.max_chars, list[Any]()
 
     def id_of(key: bytes) -> Any:
         return ids[int.from_bytes(key, "big")]
@@ -98,24 +84,27 @@ def _outcomes(
         measures = pair.similarity, pair.richer, pair.probability
         return Outcome(id_of(key), name, text, id_of(pair.of), reason, *measures)
 
-    left = enumerate(texts)
-    while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
-        cleaned = cleaner.clean_all([text or "" for _, text in page])
-        contents = [
-            _MISSING if given is None else content_of(text, most)
-            for (_, given), text in zip(page, cleaned, strict=True)
-        ]
-        keys = [(len(ids) + i).to_bytes(_KEY_BYTES, "big") for i in range(len(page))]
-        ids += [id_ for id_, _ in page]
-        found = (Document(None, *one) for one in zip(keys, repeat(b""), contents))
-        documents = Documents.of(found, id_of)
-        prints = models.fingerprinter.fingerprint(documents.texts)
-        decisions = engine.decide(Batch(documents, prints))
-        for key, decision, text in zip(keys, decisions, cleaned, strict=True):
-            if isinstance(decision, Kept):
-                kept[key] = text
-            yield outcome(key, decision, text)
-        engine.arrived()
+    def outcomes() -> Iterator[Outcome]:
+        left = enumerate(texts)
+        while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
+            cleaned = cleaner.clean_all([text or "" for _, text in page])
+            contents = [
+                _MISSING if given is None else content_of(text, most)
+                for (_, given), text in zip(page, cleaned, strict=True)
+            ]
+            keys = [(len(ids) + i).to_bytes(_KEY_BYTES, "big") for i in range(len(page))]
+            ids.extend(id_ for id_, _ in page)
+            found = (Document(None, *one) for one in zip(keys, repeat(b""), contents))
+            documents = Documents.of(found, id_of)
+            prints = models.fingerprinter.fingerprint(documents.texts)
+            decisions = engine.decide(Batch(documents, prints))
+            for key, decision, text in zip(keys, decisions, cleaned, strict=True):
+                if isinstance(decision, Kept):
+                    kept[key] = text
+                yield outcome(key, decision, text)
+            engine.arrived()
+
+    return outcomes()
 
 
 def _pair(number: int, item: Any) -> tuple[Any, str | None]:
@@ -173,7 +162,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NOBODY) ->
                     scope=Scope(),
                     source=rows,
                     target=target,
-                    preparing=prepared,
+                    prepare=prepared.prepare,
                     index=index,
                     decider=GreedyDeduplicator(
                         index, settings.decision, target.texts_of, models.judge

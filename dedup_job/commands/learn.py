@@ -1,7 +1,5 @@
 """A model for one collection, learnt from what people said of its pairs."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,12 +13,11 @@ import xxhash
 
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_lines
-from dedup_job.decision.settings import DecisionSettings, Judging
-from dedup_job.errors import UsageError
+from dedup_job.decision import DecisionSettings, Judging
 from dedup_job.judgment import Judge
 from dedup_job.judgment.model import Labels, Learnt, learn
-from dedup_job.messages import Message, counted, joined
-from dedup_job.native.texts import BREAK
+from dedup_job.messages import Message, UsageError, counted, joined
+from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import command_line
 from dedup_job.runs.run import QUIET, Progress
 from dedup_job.runs.survey import Label
@@ -200,12 +197,11 @@ def _said_of(values: dict[str, Any], where: str = "", file: str = "") -> Said | 
     texts, said = [values.get("a"), values.get("b")], values.get("label")
     label = _LABELS.get(said) if isinstance(said, str) else None
     if label is None:
-        raise ValueError(
-            Message(
-                "label is {label:.40}, expected S, D or U (same, different, unsure)",
-                label=repr(said),
-            )
+        wrong = Message(
+            "label is {label:.40}, expected S, D or U (same, different, unsure)",
+            label=repr(said),
         )
+        raise ValueError(wrong)
     if not {"a", "b"} <= values.keys() or not all(isinstance(t, str | None) for t in texts):
         raise ValueError(Message("a and b are the two texts of the pair"))
     a, b = texts

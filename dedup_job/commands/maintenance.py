@@ -1,7 +1,5 @@
 """What looks after a target: its status, its check, its index; decisions taken back."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -18,29 +16,17 @@ from dedup_job.commands.run import versions
 from dedup_job.commands.snapshots import index_files
 from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import Document, too_long
-from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import read_index
-from dedup_job.messages import Message, joined
-from dedup_job.mongo import checks
+from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, joined
+from dedup_job.mongo import checks, rollback
 from dedup_job.mongo.audit import Checker
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
-from dedup_job.mongo.rollback import (
-    TakenOut,
-    Undone,
-    begun,
-    finish_entries,
-    former_rows,
-    in_pieces,
-    planned,
-    take_out,
-    undo,
-    unfinished,
-)
+from dedup_job.mongo.rollback import TakenOut, Undone
 from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
@@ -173,8 +159,8 @@ def undo_run(
 ) -> Undone:
     """Take the last run of a target back. What `agree` raises about the plan stops it."""
     with opened(settings, name, progress) as on:
-        agree(planned(on.target, run))
-        return undo(on.target, run, on.progress)
+        agree(rollback.planned(on.target, run))
+        return rollback.undo(on.target, run, on.progress)
 
 
 def restore(
@@ -201,21 +187,21 @@ def restore(
         with on.target.hold():  # which takes back what was cut off
             out = {
                 comparable(row.key)
-                for entry in unfinished(on.target, asked)
-                for rows in former_rows(on.target, entry)
+                for entry in rollback.unfinished(on.target, asked)
+                for rows in rollback.former_rows(on.target, entry)
                 for row in rows
             }
             keys = _all_dropped(on, names, out, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
                 on.target.retry(lambda: on.target.state.update({"bookmark": None}))
-            entry = begun(on.target, asked, _about(on, began, status))
+            entry = rollback.begun(on.target, asked, _about(on, began, status))
             done = Restored(on.target.name, entry["_id"], len(out))
             on.progress.total(len(keys), Message("restoring"))
-            for piece in in_pieces(_moves(on, keys, done, requeue=requeue)):
-                entry = take_out(on.target, entry, piece)
+            for piece in rollback.in_pieces(_moves(on, keys, done, requeue=requeue)):
+                entry = rollback.take_out(on.target, entry, piece)
                 on.progress.advance(done.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
-            finish_entries(on.target, asked, seconds)
+            rollback.finish_entries(on.target, asked, seconds)
     return done
 
 

@@ -1,7 +1,5 @@
 """A target that a run wrote, opened for the commands that look at it or at its snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +10,10 @@ from pydantic import ValidationError
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory
 from dedup_job.commands.snapshots import SnapshotStore
-from dedup_job.decision.settings import Models
+from dedup_job.decision import Models
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
-from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.job.preparing import Preparation
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
@@ -28,7 +25,7 @@ from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.mongo.target_status import state_of
-from dedup_job.printing import for_shell
+from dedup_job.printing import brief, for_shell
 from dedup_job.runs.run import Progress
 from dedup_job.settings import Settings, expect_settings
 
@@ -155,8 +152,8 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     undecided = Message(
         "no run of the target {target} decided an _id {id} (read as {tried}).",
         target=on.target.name,
-        id=_brief(repr(written)),
-        tried=", ".join(_brief(shown_value(value)) for value in readings(written)),
+        id=brief(repr(written), _MAX_SHOWN),
+        tried=", ".join(brief(shown_value(value), _MAX_SHOWN) for value in readings(written)),
     )
     where = Message(
         "Nor does the source {source} hold it. Check the id, its type (extended JSON says which: "
@@ -192,7 +189,3 @@ def refusal(document: Document, field: str) -> Message:
     if content == Skipped(Reason.NOT_TEXT):
         return Message("field `{field}` is not text now", field=field)
     return Message("field `{field}` is missing now", field=field)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

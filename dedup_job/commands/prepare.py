@@ -6,16 +6,8 @@ For images and packages: the tables lie in XDG_CACHE_HOME, and serve every user 
 It takes a few seconds.
 """
 
-from __future__ import annotations
-
 from dedup_job.settings import load_settings
 
-
-def prepare() -> None:
-    """Make the tables that the default settings need."""
+if __name__ == "__main__":
     models = load_settings().models()
     _ = models.fingerprinter, models.judge
-
-
-if __name__ == "__main__":
-    prepare()

@@ -1,7 +1,5 @@
 """Labels of pairs: given one by one to a sample, written as lines of JSON, and read again."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import threading
@@ -18,8 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined, said_by
+from dedup_job.messages import Message, UsageError, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated
@@ -28,13 +25,12 @@ from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
 from dedup_job.runs.run import QUIET, Progress
 from dedup_job.runs.survey import AskedPair, Label, ReviewProgress, Share, review_sample
-from dedup_job.settings import Settings
-from dedup_job.settings_input import placed, what_is_wrong
+from dedup_job.settings import Settings, placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
@@ -68,7 +64,7 @@ def open_review(
     name: str,
     sample: tuple[int, int],
     progress: Progress = QUIET,
-) -> Iterator[Review]:
+) -> "Iterator[Review]":
     """Draw a sample, by number and seed; yield its review by a person of this name.
 
     Raises UsageError without a run or a pair, StateMismatch if labels would not last.

@@ -1,7 +1,5 @@
 """A run: its parts wired together, after all checks; a dry run's target, and what it shows."""
 
-from __future__ import annotations
-
 import logging
 import platform
 from bisect import insort
@@ -20,15 +18,14 @@ from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.cores import index_memory, preparing_threads
 from dedup_job.commands.opened import connected, form_of, preparation
 from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
+from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
-from dedup_job.decision.settings import Models
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
-from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline, protocols
 from dedup_job.judgment.features import RULES
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import checks
 from dedup_job.mongo.commits import writers_for
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
@@ -47,7 +44,6 @@ from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, D
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
-_REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
 _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 
@@ -69,7 +65,7 @@ class Watch:
     stop: whether to stop after the batch in hand; begun: called when there is a batch to be
     finished from now on; agree: called before a new target is made, what it raises ends the run;
     warn: takes a warning; collector: sees the decisions of a dry run; told: takes each report of a
-    job that follows and goes on, see pipeline.Follow.
+    job that follows and goes on, see pipeline.Job.
     """
 
     progress: Progress = QUIET
@@ -77,7 +73,7 @@ class Watch:
     begun: Callable[[], None] = lambda: None
     agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
-    collector: SurveyCollector | None = None
+    collector: "SurveyCollector | None" = None
     told: Callable[[Run, bool], None] = lambda *_: None
 
 
@@ -110,16 +106,32 @@ def run_job(
         retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
         models = settings.models(progress.stage)
         places = client, names[1], form_of(settings, models), names[0]
-        target: Target | DryTarget
+        target: Target | _DryTarget
         if request.dry_run:
-            target = DryTarget(*places, retry)
+            target = _DryTarget(*places, retry)
             target.collector = watch.collector
         else:
             target = Target(*places, finish_undo, retry, retry(lambda: writers_for(client)))
             target.undo_days = settings.run.undo_days
         page = settings.run.page_documents
         source = Source(target.source, settings.source, retry, target.decided, page)
-        retry(lambda: _check(client, names, others, source, target, request))
+
+        def check() -> None:
+            checks.check_source_collection(client, names[0])
+            checks.check_target_collections(client, *names)
+            checks.check_others(client, others, *names)
+            if not request.dry_run:
+                checks.check_takes_writes(client.admin.command("hello"))
+                checks.check_target_lasts(target.documents)
+            target.check()
+            source.check_query()
+            if request.follow:
+                source.check_changes()
+            is_first = are_empty(target.decided)
+            ranking = target.form.ranking if is_first else None
+            source.check_fields(ranking.rules if ranking else ())
+
+        retry(check)
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         memory = index_memory(settings, _kept_at_most(request.limit, source, target))
@@ -138,7 +150,7 @@ def run_job(
             scope=Scope(settings.source.query, request.limit),
             source=source,
             target=target,
-            preparing=preparation(settings, models, target.form),
+            prepare=preparation(settings, models, target.form).prepare,
             index=index,
             decider=GreedyDeduplicator(
                 index, settings.decision, target.texts_of, models.judge, target, threads
@@ -151,7 +163,7 @@ def run_job(
             progress=progress,
             stop=watch.stop,
             refresher=_refresher(settings, models, source, target, progress),
-            follow=pipeline.Follow(_REPORT_SECONDS, watch.told) if request.follow else None,
+            follow=watch.told if request.follow else None,
         )
         watch.begun()
         with nullcontext(job) if spread is None else spread(settings, job) as ready:
@@ -172,29 +184,6 @@ def _refresher(
     return Refresher(target, source, *wanted, settings.abort_if.leaving, alike, progress)
 
 
-def _check(
-    client: Client,
-    names: tuple[Namespace, Namespace],
-    others: Sequence[Namespace],
-    source: Source,
-    target: TargetReader,
-    request: Request,
-) -> None:
-    source_name, target_name = names
-    checks.check_source_collection(client, source_name)
-    checks.check_target_collections(client, source_name, target_name)
-    checks.check_others(client, others, source_name, target_name)
-    if not request.dry_run:
-        checks.check_takes_writes(client.admin.command("hello"))
-        checks.check_target_lasts(target.documents)
-    target.check()
-    source.check_query()
-    if request.follow:
-        source.check_changes()
-    is_first = are_empty(target.decided)
-    source.check_fields(target.form.ranking.rules if is_first and target.form.ranking else ())
-
-
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
@@ -213,25 +202,22 @@ def versions(client: Client | None = None) -> dict[str, str]:
     return own | ({"server": client.server_info()["version"]} if client else {})
 
 
-class DryTarget(TargetReader, protocols.Target):
+class _DryTarget(TargetReader, protocols.Target):
     """Reads the target; what would be there is read from the source."""
 
-    collector: SurveyCollector | None = None
+    collector: "SurveyCollector | None" = None
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Check the target; take no lease."""
         self.check()
         yield
 
     def begin(
         self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, Sequence[Run]]:
-        """Begin at nothing."""
         return super().begin(scope, record)[0], self.run_lines()
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return texts as the target has them; of what would be there the source's, cleaned."""
         texts = super().texts_of(keys)
         missing = np.setdiff1d(np.flatnonzero(are_own(keys)), texts.numbers)
         if not len(missing):
@@ -241,7 +227,6 @@ class DryTarget(TargetReader, protocols.Target):
         return texts.joined(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return ranks of kept documents; of what would be there from the source."""
         ranks, asked = super().ranks_of(keys), keys.list()
         missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
         ranking = self.form.ranking
@@ -254,12 +239,10 @@ class DryTarget(TargetReader, protocols.Target):
         return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
     def write(self, batch: Batch, decisions: Decisions, *_: object) -> None:
-        """Write nothing; let a collector see the decisions."""
         if self.collector is not None:
             self.collector.see(batch, decisions)
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
-        """Write nothing; let a collector end its work while texts can be read."""
         if self.collector is not None:
             self.collector.finish(report, self.texts)
 
@@ -339,18 +322,14 @@ class SurveyCollector:
         decision = about.settings.get("decision", {})
         judged = decision.get("judge") == "differences"
         self.survey = Survey(
-            target=about.target,
-            source=about.source,
+            about=about,
             counts=counts,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
-            dry_run=True,
             near=near.changed(found),
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
             runs=[report],
-            settings=about.settings,
-            versions=about.versions,
         )
 
 

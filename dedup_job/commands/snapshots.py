@@ -1,7 +1,5 @@
 """The index between runs: a snapshot on disk, proved to be that of the target before use."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import math
@@ -15,7 +13,7 @@ from bson import json_util
 from platformdirs import user_state_path
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.index import IndexSettings, KeptIndex, Promised
+from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
@@ -58,20 +56,17 @@ class SnapshotStore:
         self._folder = settings.folder or user_state_path("dedup")
         self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
 
-    def promised(self) -> Promised | None:
+    def promised(self) -> IndexCounts | None:
         """Return the snapshot's own counts, if it is of the target as that is now; else None.
 
         Its files are not checked yet, and nothing is proved: `load` does both.
         """
-        version, found = self._version(), list[Mapping[str, Any]]()
-        if version is None:
+        if (version := self._version()) is None:
             return None
         try:
-            for _, saved in _saved(self._folder, version.id, facts_only=True):
-                found.append(saved.facts)
-                if saved.facts["generation"] == version.generation:
-                    break
-            else:
+            files = _saved(self._folder, version.id, version.generation, facts_only=True)
+            found = [saved.facts for _, saved in files]
+            if found[-1]["generation"] != version.generation:
                 return None
             self._check_settings(found)
             indexes = [facts["index"] for facts in found]
@@ -83,7 +78,7 @@ class SnapshotStore:
         if self._target.count(live) != live:
             return None
         self.loaded = found
-        return Promised(documents, live, left_out)
+        return documents, 0, live, left_out
 
     def load(self, kept: KeptIndex) -> str | None:
         """Load the index from the snapshot; return None, or why not, "" where there is none."""
@@ -123,11 +118,9 @@ class SnapshotStore:
         """Return the facts of the files; one that is damaged ends them, unless it is the first."""
         found = list[Mapping[str, Any]]()
         try:
-            for _, saved in _saved(self._folder, version.id):
+            for _, saved in _saved(self._folder, version.id, version.generation):
                 kept.load(saved)
                 found.append(saved.facts)
-                if saved.facts["generation"] == version.generation:
-                    break
         except SnapshotError as e:
             if not found:
                 raise
@@ -196,7 +189,7 @@ class SnapshotStore:
 
     def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
         if not all(checks.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
-            raise SnapshotError(Message("it was made with other settings"))
+            raise SnapshotError("it was made with other settings")
 
     def _read_what_came_since(
         self, kept: KeptIndex, last: Mapping[str, Any], version: Version
@@ -206,11 +199,9 @@ class SnapshotStore:
             return
         if run is None or not self._target.rows.has_runs:
             raise SnapshotError(
-                Message(
-                    "it is of batch {batch:,}, the target is at {now:,}",
-                    batch=last["generation"],
-                    now=version.generation,
-                )
+                "it is of batch {batch:,}, the target is at {now:,}",
+                batch=last["generation"],
+                now=version.generation,
             )
         target = self._target
         pieces = pieces_of_runs(target.runs, target.retry, after=run)
@@ -223,18 +214,14 @@ class SnapshotStore:
     def _prove(self, kept: KeptIndex) -> None:
         if (count := self._target.count(kept.live)) != kept.live:
             raise SnapshotError(
-                Message(
-                    "it holds {number:,} documents, the target {count:,}",
-                    number=kept.live,
-                    count=count,
-                )
+                "it holds {number:,} documents, the target {count:,}", number=kept.live, count=count
             )
         live = kept.live_numbers()
         drawn = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
         keys, values = kept.documents(drawn)
         sample = dict(zip(keys.list(), values.tolist(), strict=True))
         if self._target.fingerprints(list(sample)) != sample:
-            raise SnapshotError(Message("it differs from what the target holds"))
+            raise SnapshotError("it differs from what the target holds")
 
 
 _MOST_GONE = 0.25  # of all documents; where more are, all are read again
@@ -297,12 +284,7 @@ class OtherSnapshots(SnapshotStore):
         assert bookmark is not None  # else nothing is saved
         return {"bookmark": json_util.dumps(asdict(bookmark))}
 
-    def _read_what_came_since(
-        self,
-        kept: KeptIndex,
-        last: Mapping[str, Any],
-        version: Version,  # noqa: ARG002
-    ) -> None:
+    def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any], *_: object) -> None:
         since = Bookmark(**json_util.loads(last["bookmark"]))
         try:
             found = self._source.happened(since)
@@ -311,7 +293,7 @@ class OtherSnapshots(SnapshotStore):
             raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
         kept.forget_keys(found.inserted | found.changed | found.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
-            raise SnapshotError(Message("many of its documents are gone"))
+            raise SnapshotError("many of its documents are gone")
         parts = map(self._source.read_by_id, in_turn(came, _KEYS))
         self._add(kept, itertools.chain.from_iterable(parts))
 
@@ -324,9 +306,9 @@ def _file(folder: Path, target: str, number: int) -> Path:
 
 
 def _saved(
-    folder: Path, target: str, *, facts_only: bool = False
+    folder: Path, target: str, last: int | None = None, *, facts_only: bool = False
 ) -> Iterator[tuple[Path, Snapshot]]:
-    """Yield the files of a target in their order; SnapshotError ends them."""
+    """Yield the files of a target up to that of batch `last`; SnapshotError ends them."""
     before = None
     for number in itertools.count():
         file = _file(folder, target, number)
@@ -335,6 +317,8 @@ def _saved(
             return  # of former times
         yield file, saved
         before = saved.facts["generation"]
+        if before == last:
+            return
 
 
 def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:

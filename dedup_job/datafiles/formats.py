@@ -1,22 +1,23 @@
 """Files of rows: JSON lines and CSV, read and written; a kept row stays but for its text."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
 import json
+import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, cast
 
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined
-from dedup_job.native.texts import BREAK
-from dedup_job.printing import on_one_line
+from dedup_job.files import open_regular
+from dedup_job.messages import Message, UsageError, joined
+from dedup_job.native.bytes_column import BREAK
+from dedup_job.printing import brief, on_one_line
 from dedup_job.text_fields import TextFields, text_fields, with_texts
 
 T = TypeVar("T")
@@ -64,8 +65,7 @@ def named(path: Path) -> Named:
     return Named(path, format_, compression, suffix)
 
 
-def paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
-    """Yield rows in pages: their numbers, and the rows; each comes with its number and size."""
+def _paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
     numbers, page, size = list[int](), list[T](), 0
     for number, row, own in rows:
         numbers.append(number)
@@ -78,8 +78,7 @@ def paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[
         yield numbers, page
 
 
-def is_unicode(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8: it has no half of a surrogate pair."""
+def _is_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -167,7 +166,7 @@ class JsonLinesReader:
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
-        for numbers, lines in paged(self._read()):
+        for numbers, lines in _paged(self._read()):
             page = Lines(numbers, lines, self._fields)
             if not self._is_checked:
                 self._check(page)
@@ -218,7 +217,7 @@ def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
     parts = fields.parts(value)
     if isinstance(parts, Skipped):
         return parts
-    if b"\\u" in line and not all(map(is_unicode, parts)):
+    if b"\\u" in line and not all(map(_is_unicode, parts)):
         return Quarantined(
             Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
         )
@@ -286,7 +285,7 @@ class Records:
         """Yield the text of each record, or why it has none."""
         for record in self.records:
             parts = [record[column] for column in self.columns if column < len(record)]
-            if not all(map(is_unicode, parts)):
+            if not all(map(_is_unicode, parts)):
                 yield Quarantined(Reason.UNDECODABLE, NOT_UTF8)
             else:
                 yield BREAK.join(parts) if parts else Skipped(Reason.MISSING)
@@ -334,9 +333,9 @@ class DelimitedReader:
 
     def _refuse(self, field: str) -> NoReturn:
         names = ", ".join(self.names)
-        if not is_unicode(names):
+        if not _is_unicode(names):
             raise UsageError("{file} is not UTF-8. Save it as UTF-8.", file=self._name)
-        shown = on_one_line(names if len(names) <= _MOST_SHOWN else f"{names[:_MOST_SHOWN]}...")
+        shown = on_one_line(brief(names, _MOST_SHOWN))
         told = {"file": self._name, "field": field, "names": shown or Message("none")}
         wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
         if field in self.names:
@@ -361,7 +360,7 @@ class DelimitedReader:
     def pages(self) -> Iterator[Records]:
         """Yield all records; blank lines are none."""
         records = ((record, sum(map(len, record))) for record in self._read() if record)
-        for numbers, page in paged((number, *one) for number, one in enumerate(records, 1)):
+        for numbers, page in _paged((number, *one) for number, one in enumerate(records, 1)):
             yield Records(numbers, page, self.names, self._columns, self._delimiter)
 
     def _read(self) -> Iterator[list[str]]:
@@ -375,3 +374,29 @@ class DelimitedReader:
                 line=self._records.line_num,
                 why=str(e),
             ) from e
+
+
+Reader = DelimitedReader | JsonLinesReader
+Rows = Records | Lines
+
+
+@contextmanager
+def reading(file: Named, field: str) -> Iterator[Reader]:
+    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
+    name = str(file.path)
+    try:
+        stream = open_regular(file.path)
+    except OSError as e:
+        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
+    with stream:
+        try:
+            unpacked = packed(stream, "rb", file.compression)
+            if file.format == CSV:
+                yield DelimitedReader(unpacked, name, field, file.suffix)
+            else:
+                size = None if file.compression else os.fstat(stream.fileno()).st_size
+                yield JsonLinesReader(unpacked, name, field, size)
+        except (OSError, EOFError, zlib.error) as e:
+            if getattr(e, "errno", None) is not None:
+                raise
+            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e

@@ -1,12 +1,9 @@
 """The files of a run without a database: one as its source, those it writes as its target."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile
 import threading
-import zlib
 from array import array
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
@@ -18,16 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.datafiles.formats import (
-    CSV,
-    Content,
-    DelimitedReader,
-    JsonLinesReader,
-    Lines,
-    Named,
-    Records,
-    packed,
-)
+from dedup_job.datafiles.formats import Named, Reader, Rows, packed
 from dedup_job.documents import (
     Decision,
     Document,
@@ -35,43 +23,16 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Skipped,
-    longest_before,
-    too_long_before,
+    uncleaned,
 )
-from dedup_job.errors import UsageError
-from dedup_job.files import open_regular, writing_whole
+from dedup_job.files import writing_whole
 from dedup_job.job.protocols import Source, Target
-from dedup_job.native.bytes_column import BytesColumn, elements_of
-from dedup_job.native.texts import TextColumn, has_breaks, pack
+from dedup_job.messages import UsageError
+from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Run
 
-
-@contextmanager
-def reading(file: Named, field: str) -> Iterator[Reader]:
-    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
-    name = str(file.path)
-    try:
-        stream = open_regular(file.path)
-    except OSError as e:
-        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
-    with stream:
-        try:
-            unpacked = packed(stream, "rb", file.compression)
-            if file.format == CSV:
-                yield DelimitedReader(unpacked, name, field, file.suffix)
-            else:
-                size = None if file.compression else os.fstat(stream.fileno()).st_size
-                yield JsonLinesReader(unpacked, name, field, size)
-        except (OSError, EOFError, zlib.error) as e:
-            if getattr(e, "errno", None) is not None:
-                raise
-            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e
-
-
-Reader = DelimitedReader | JsonLinesReader
-Rows = Records | Lines
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 
 
@@ -101,12 +62,7 @@ class FileSource(Source):
 
 
 def _documents(page: Rows, most: int) -> Documents:
-    def content(text: Content) -> Content:
-        if isinstance(text, str) and len(text) > longest_before(most):
-            return too_long_before(len(text), most)
-        return text
-
-    contents = map(content, page.contents())
+    contents = (uncleaned(content, most) for content in page.contents())
     keys = elements_of(np.array(page.numbers, dtype=_KEY)).list()
     rows = (Document(None, key, b"", one) for key, one in zip(keys, contents, strict=True))
     documents = Documents.of(rows, number_of)
@@ -145,7 +101,7 @@ class FileTarget(Target):
         with suppress(_Discarded), ExitStack() as stack:
             folder = self._out.path.resolve().parent
             self._texts, self._others = (
-                KeptTextsFile(stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)))
+                _TextsFile(stack.enter_context(tempfile.TemporaryFile(dir=folder, buffering=0)))
                 for _ in range(2)
             )
             whole, self._kept = _opened(stack, self._out)
@@ -265,18 +221,16 @@ def _reasons(decision: Decision) -> Mapping[str, Any]:
     return row | ({"detail": decision.detail} if isinstance(decision, Quarantined) else {})
 
 
-class KeptTextsFile:
+class _TextsFile:
     """Texts by the number of their row; one thread adds, others read."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Take an empty file without a buffer."""
         self._file = file
         self._numbers, self._ends = array("q"), array("q")
         self._size = 0
         self._lock = threading.Lock()
 
     def add(self, numbers: NDArray[np.int64], texts: TextColumn) -> None:
-        """Add texts of rows, by ascending number."""
         encoded = texts.utf8()
         whole, written = encoded.data.data, 0
         while written < len(whole):

@@ -1,37 +1,19 @@
 """What a run is aborted for: it stops before it writes where its result looks like a mistake."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
 from dedup_job.columns import Decisions, Documents
-from dedup_job.decision.settings import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
+from dedup_job.decision import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
 from dedup_job.documents import Document, Reason, Skipped
-from dedup_job.errors import RunAborted
-from dedup_job.messages import Message
+from dedup_job.messages import Message, RunAborted
+from dedup_job.printing import brief
 
 _SHOWN = 80  # characters of a text
 _SIMILAR = 0.1  # of a share to that of earlier runs
-
-
-@dataclass(slots=True)
-class _Window:
-    documents: int = 0
-    near: int = 0
-    last: Document | None = None  # that is a near duplicate
-
-
-@dataclass(slots=True)
-class _Cut:
-    texts: int = 0
-    characters: int = 0  # before anything was cut off
-    cut: int = 0
-    most: int = 0
-    worst: Document | None = None  # which lost the most
 
 
 class AbortConditions:
@@ -48,25 +30,19 @@ class AbortConditions:
         usual: share of documents without a text in earlier runs; warn: takes the message about a
         share that is as usual.
         """
-        self._settings = settings
-        self._window, self._cut = _Window(), _Cut()
-        self._usual, self._warn = usual, warn
-        self._without: Counter[str] = Counter()  # by reason, of so many documents
-        self._read = 0
+        self._settings, self._usual, self._warn = settings, usual, warn
         self._warned = False
+        self._read, self._without = 0, Counter[str]()  # documents; by reason, without a text
+        self._decided = self._near = 0  # documents, and near duplicates among them
+        self._texts = self._characters = 0  # before anything was cut off
+        self._cut = self._most = 0  # characters that were cut off, and of one text
+        self._worst = ""  # that one
 
     def check(self, documents: Documents, decisions: Decisions) -> None:
         """Raise RunAborted where a limit is passed; nothing of the batch may be written then."""
         self._check_texts(documents, decisions)
         self._check_cut(documents)
-        window, near = self._window, np.flatnonzero(decisions.are(Reason.NEAR))
-        if len(near):
-            window.near += len(near)
-            window.last = documents[int(near[-1])]
-        window.documents += len(documents)
-        if window.documents >= WINDOW:
-            self._check_window(window)
-            self._window = _Window()
+        self._check_near(documents, decisions)
 
     def _check_texts(self, documents: Documents, decisions: Decisions) -> None:
         refusals = decisions.refusals.values()
@@ -74,7 +50,7 @@ class AbortConditions:
         self._without.update(str(why.reason) for why in refusals if isinstance(why, Skipped))
         if self._read < TEXTS_FROM:
             return
-        limit, share = self._settings.without_text, self._without.total() / self._read
+        share = self._without.total() / self._read
         reasons = ", ".join(f"{name} {n:,}" for name, n in self._without.most_common())
         found = Message(
             "{share:.1%} of the last {read:,} documents have no text ({reasons})",
@@ -83,69 +59,65 @@ class AbortConditions:
             reasons=reasons,
         )
         self._without, self._read = Counter(), 0
-        if share <= limit:
+        if share <= self._settings.without_text:
             return
         if share > self._usual + _SIMILAR:
-            raise RunAborted(
-                found,
-                f"{limit:.1%}",
-                "abort_if.without_text",
-                Message("Name another field with --field."),
-            )
+            self._abort("without_text", found, Message("Name another field with --field."))
         if not self._warned:
             self._warned = True
-            self._warn(
-                Message(
-                    "{found}; in earlier runs {usual:.1%} had none", found=found, usual=self._usual
-                )
-            )
+            usual = {"found": found, "usual": self._usual}
+            self._warn(Message("{found}; in earlier runs {usual:.1%} had none", **usual))
 
     def _check_cut(self, documents: Documents) -> None:
-        seen, cut = self._cut, documents.cut
-        seen.texts += len(cut)
-        seen.cut += int(cut.sum())
-        seen.characters += int(cut.sum() + documents.texts.lengths.sum())
-        if len(cut) and (most := int(cut.max())) > seen.most:
-            seen.most, seen.worst = most, documents[int(documents.rows[cut.argmax()])]
-        if seen.texts < CUT_FROM:
+        cut = documents.cut
+        self._texts += len(cut)
+        self._cut += int(cut.sum())
+        self._characters += int(cut.sum() + documents.texts.lengths.sum())
+        if len(cut) and (most := int(cut.max())) > self._most:
+            self._most, self._worst = most, _named(documents[int(documents.rows[cut.argmax()])])
+        if self._texts < CUT_FROM:
             return
-        self._cut = _Cut()
-        limit, share = self._settings.cut, seen.cut / max(seen.characters, 1)
-        if seen.worst and share > limit:
-            raise RunAborted(
-                Message(
-                    "{share:.1%} of the characters of the last {texts:,} texts were cut off at the "
-                    "markers of cleaning.cut_at",
-                    share=share,
-                    texts=seen.texts,
-                ),
-                f"{limit:.1%}",
-                "abort_if.cut",
-                Message(
-                    "Most, {most:,} characters, of {document}\n  Take a marker that begins lines "
-                    "of the texts themselves out of cleaning.cut_at.",
-                    most=seen.most,
-                    document=_named(seen.worst),
-                ),
+        share, texts, most = self._cut / max(self._characters, 1), self._texts, self._most
+        self._texts = self._characters = self._cut = self._most = 0
+        if share > self._settings.cut:
+            found = Message(
+                "{share:.1%} of the characters of the last {texts:,} texts were cut off at the "
+                "markers of cleaning.cut_at",
+                share=share,
+                texts=texts,
             )
+            example = Message(
+                "Most, {most:,} characters, of {document}\n  Take a marker that begins lines "
+                "of the texts themselves out of cleaning.cut_at.",
+                most=most,
+                document=self._worst,
+            )
+            self._abort("cut", found, example)
 
-    def _check_window(self, window: _Window) -> None:
-        limit, rate = self._settings.near_rate, window.near / window.documents
-        if window.last and rate > limit:
-            raise RunAborted(
-                Message(
-                    "{rate:.1%} of the last {documents:,} documents are near duplicates",
-                    rate=rate,
-                    documents=window.documents,
-                ),
-                f"{limit:.1%}",
-                "abort_if.near_rate",
-                _named(window.last),
+    def _check_near(self, documents: Documents, decisions: Decisions) -> None:
+        near = np.flatnonzero(decisions.are(Reason.NEAR))
+        self._near += len(near)
+        self._decided += len(documents)
+        if len(near):
+            self._last = documents[int(near[-1])]
+        if self._decided < WINDOW:
+            return
+        rate, decided = self._near / self._decided, self._decided
+        self._near = self._decided = 0
+        if rate > self._settings.near_rate:
+            found = Message(
+                "{rate:.1%} of the last {documents:,} documents are near duplicates",
+                rate=rate,
+                documents=decided,
             )
+            self._abort("near_rate", found, _named(self._last))
+
+    def _abort(self, name: str, found: str, example: str) -> NoReturn:
+        limit = f"{getattr(self._settings, name):.1%}"
+        raise RunAborted(found, limit, f"abort_if.{name}", example)
 
 
 def _named(document: Document) -> str:
     text = " ".join(str(document.content).split())
-    more = "..." if len(text) > _SHOWN else ""
-    shown = f": {text[:_SHOWN]}{more}" if text else ""  # a worker of a cluster may have it
+    shown = f": {brief(text, _SHOWN)}" if text else ""  # a worker of a cluster may have it
     return f"_id {document.id!r}{shown}"

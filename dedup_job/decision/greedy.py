@@ -4,8 +4,6 @@ The core decides (src/decision/decider.hpp); this module fetches the texts of ke
 if documents have ranks, their copies. A pair of texts is looked at, and decided again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from dedup_job.columns import (
     NumberedTexts,
     Superseded,
 )
-from dedup_job.decision.settings import MOST_CANDIDATES, DecisionSettings, Models
+from dedup_job.decision import MOST_CANDIDATES, DecisionSettings, Models
 from dedup_job.documents import (
     Channel,
     Decision,
@@ -40,14 +38,7 @@ from dedup_job.documents import (
     names_of,
 )
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import (
-    JOINED,
-    NAMES,
-    Judge,
-    TextPairs,
-    Verdicts,
-    Weighed,
-)
+from dedup_job.judgment import JOINED, NAMES, Judge, TextPairs, Verdicts, Weighed
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000

@@ -1,20 +1,32 @@
-"""A corpus with known answers: each document says what it is and which one it was made from.
+"""A corpus with known answers, and a run on it on a server of its own: `dedup demo`.
 
-Everything follows from the seed. What `due` says is the policy of the demo: a copy that only looks
-different is a duplicate, a question with another number or the opposite demand is not.
+Each document says what it is and which one it was made from; everything follows from the seed. What
+`due` says is the policy of the demo: a copy that only looks different is a duplicate, a question
+with another number or the opposite demand is not.
 """
-
-from __future__ import annotations
 
 import html
 import random
 import re
 import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from pymongo import MongoClient
+from pymongo.database import Database
+
+from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.messages import Message
+from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongo.errors import translated
+from dedup_job.printing import command_line
+from dedup_job.runs.run import Run
+from dedup_job.settings import load
 
 _FILE: Mapping[str, Any] = tomllib.loads(
     files("dedup_job.demo").joinpath("phrases.toml").read_text("utf-8")
@@ -101,18 +113,20 @@ class Kind(StrEnum):
     NOT_TEXT = "not_text"
 
 
-_KINDS: Mapping[Kind, tuple[float, str]] = {  # share of all documents, decision due
-    Kind.EXACT_COPY: (0.08, "duplicate"),
-    Kind.MARKUP_COPY: (0.08, "duplicate"),
-    Kind.NEAR_COPY: (0.08, "duplicate"),
-    Kind.NUMBER_CHANGED: (0.05, "kept"),
-    Kind.POLARITY_CHANGED: (0.02, "kept"),
-    Kind.SHORT: (0.03, "kept"),
-    Kind.SHORT_COPY: (0.01, "duplicate"),
-    Kind.EMPTY: (0.01, "skipped"),
-    Kind.MISSING: (0.01, "skipped"),
-    Kind.NOT_TEXT: (0.01, "skipped"),
-}  # what is left over are originals
+KINDS: Mapping[Kind, tuple[float, str, Message]] = {
+    Kind.ORIGINAL: (0, "kept", Message("a text of its own")),  # and what is left over
+    Kind.EXACT_COPY: (0.08, "duplicate", Message("the same text")),
+    Kind.MARKUP_COPY: (0.08, "duplicate", Message("the same text in other HTML")),
+    Kind.NEAR_COPY: (0.08, "duplicate", Message("a typo, a note, other commas")),
+    Kind.NUMBER_CHANGED: (0.05, "kept", Message("asks with another number")),
+    Kind.POLARITY_CHANGED: (0.02, "kept", Message("asks for the opposite")),
+    Kind.SHORT: (0.03, "kept", Message("8 characters at most")),
+    Kind.SHORT_COPY: (0.01, "duplicate", Message("the same short text")),
+    Kind.EMPTY: (0.01, "skipped", Message("HTML or spaces without words")),
+    Kind.MISSING: (0.01, "skipped", Message("the field is missing")),
+    Kind.NOT_TEXT: (0.01, "skipped", Message("a number, a list, bytes ...")),
+}
+"""The share of all documents, the decision due, and what they are in words."""
 
 LONGEST = 400  # characters of an original before its closing question
 NEAR_COPY_FROM = 100  # shorter texts change too much by one character
@@ -125,7 +139,7 @@ _NAME = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
 
 def due(kind: Kind | str) -> str:
     """Return the decision a document of this kind should get: kept, duplicate or skipped."""
-    return "kept" if kind == Kind.ORIGINAL else _KINDS[Kind(kind)][1]
+    return KINDS[Kind(kind)][1]
 
 
 def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
@@ -149,12 +163,16 @@ class _Draft:
     subject: str
     answer: str
     place: float
-    of: _Draft | None = None
+    of: Self | None = None
     paragraphs: tuple[str, ...] = ()
 
 
+_Deriver = Callable[[random.Random, _Draft], str | None]
+"""Makes the text of a copy of a document; None if it does not lend itself."""
+
+
 def _drafts(rng: random.Random, size: int) -> list[_Draft]:
-    counts = {kind: round(size * share) for kind, (share, _) in _KINDS.items()}
+    counts = {kind: round(size * share) for kind, (share, *_) in KINDS.items()}
     used: set[str] = set()
     originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
     shorts = [_short(rng, used) for _ in range(counts.pop(Kind.SHORT))]
@@ -234,10 +252,6 @@ def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
     return glue.join(sentences[:cut]), glue.join(sentences[cut:])
 
 
-# How one document is made from another: its text, or None if the source does not lend itself.
-_Deriver = Callable[[random.Random, _Draft], str | None]
-
-
 def _near_copy(rng: random.Random, source: _Draft) -> str | None:
     """Slip, change the width of punctuation or add a note, never where the meaning would change."""
     text = str(source.text)
@@ -300,3 +314,59 @@ _DERIVED: Mapping[Kind, _Deriver] = {
     Kind.POLARITY_CHANGED: _polarity_changed,
     Kind.SHORT_COPY: lambda _, source: str(source.text),
 }
+
+
+_DATABASE, _SOURCE, _TARGET = "dedup_demo", "questions", "unique_questions"
+
+
+class Row(NamedTuple):
+    """Documents of one kind: the decision due, how many there are, how many got that decision."""
+
+    kind: Kind
+    due: str
+    planted: int
+    found: int
+
+
+def run_demo(
+    documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
+) -> tuple[Run, list[Row], int]:
+    """Make documents and run on them; tell: takes the next step in words.
+
+    Returns the report, what became of each kind, and how many documents are in neither place or
+    both. The database of the demonstration is emptied first. folder: where the server's data stays;
+    None: it is thrown away.
+    """
+    tell(Message("starting a MongoDB server ..."))
+    corpus = make_corpus(documents, seed)
+    with (
+        embedded_server(folder) as uri,
+        translated(),
+        MongoClient[dict[str, Any]](uri) as client,
+    ):
+        client.drop_database(_DATABASE)
+        client[_DATABASE][_SOURCE].insert_many(corpus)
+        run = command_line("run", "--db", _DATABASE, "--source", _SOURCE, "--target", _TARGET)
+        tell(f"{run}\n")
+        request = Request(f"{_DATABASE}.{_SOURCE}", f"{_DATABASE}.{_TARGET}")
+        report = run_job(load({"connection.uri": uri}).settings, request, watch)
+        decided = _decided(client[_DATABASE])
+    lost = sum(len(decided.get(each["_id"], ())) != 1 for each in corpus)
+    return report, score(corpus, decided), lost
+
+
+def _decided(database: Database[dict[str, Any]]) -> Mapping[int, list[str]]:
+    found = defaultdict[int, list[str]](list)
+    for row in database[_TARGET].find({}, {"_id": 1}):
+        found[row["_id"]].append("kept")
+    for row in database[f"{_TARGET}.ledger"].find({}, {"decision": 1}):
+        found[row["_id"]].append(row["decision"])
+    return found
+
+
+def score(corpus: Sequence[Mapping[str, Any]], decided: Mapping[int, Sequence[str]]) -> list[Row]:
+    """Return a row for each kind; decided: decisions by `_id`, one where nothing went wrong."""
+    planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
+    for each in corpus:
+        found[each["kind"]] += list(decided.get(each["_id"], ())) == [due(each["kind"])]
+    return [Row(kind, due(kind), planted[kind], found[kind]) for kind in Kind]

@@ -4,14 +4,11 @@ The stages meet here and nowhere else. What a source and a target are is said by
 they lie on MongoDB is not known here, nor do the stages know that they are at work at once.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 
 import numpy as np
 
@@ -19,14 +16,12 @@ from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
-from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import Pace, Writers, in_order, load_index, prefetch
-from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
-from dedup_job.messages import Message
+from dedup_job.job.protocols import Other, Refresher, Snapshots, Source, Target
+from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
-    WAITING,
     About,
     Checkpoint,
     Profile,
@@ -39,34 +34,23 @@ from dedup_job.runs.run import (
 )
 
 _PAGES, _BATCHES = 2, 1  # read in advance; decided and waiting for a writer
-
-
-@dataclass(frozen=True, slots=True)
-class Follow:
-    """How a job goes on with what arrives.
-
-    seconds: after which a run ends, and the next one begins with the first arrival; told: takes the
-    report of a run that ended while the job goes on, again with True after as long without any.
-    """
-
-    seconds: float
-    told: Callable[[Run, bool], None]
-
-    def over(self, stop: Callable[[], bool]) -> Callable[[], bool]:
-        """Return a function that tells, from now on, whether waiting is over."""
-        end = time.monotonic() + self.seconds
-        return lambda: stop() or time.monotonic() >= end
+_REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The parts of a run; refresher: None if decisions stay."""
+    """The parts of a run.
+
+    prepare: returns the batch of a page and counts its time, called from several threads;
+    refresher: None if decisions stay. follow: of a job that goes on with what arrives, takes the
+    report of each run that ended meanwhile, again with True after as long without any.
+    """
 
     about: About
     scope: Scope
     source: Source
     target: Target
-    preparing: Preparing
+    prepare: Callable[[Documents, Stopwatch], Batch]
     index: KeptIndex
     decider: GreedyDeduplicator
     abort_if: AbortConditions
@@ -77,7 +61,7 @@ class Job:
     snapshots: Snapshots | None = None
     others: Sequence[Other] = ()
     refresher: Refresher | None = None
-    follow: Follow | None = None
+    follow: Callable[[Run, bool], None] | None = None
 
 
 Decided = tuple[Batch, Decisions, Run]
@@ -108,7 +92,7 @@ def _run(job: Job, *, first: bool) -> Run:
         with course.batches() as batches:
             if first:
                 with course.watch.timing(Stage.LOAD):
-                    load_others(job)
+                    _load_others(job)
                     known = job.target, job.snapshots, job.index, job.progress, job.stop
                     load_index(*known, course.forgotten)
                     job.source.trust(job.index.held_ids)
@@ -132,14 +116,12 @@ def _run(job: Job, *, first: bool) -> Run:
     return report
 
 
-def load_others(job: Job) -> None:
-    """Fill the index with other collections, from proved snapshots or prepared as the source is."""
-
+def _load_others(job: Job) -> None:
     def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
         job.progress.total(None, Message("reading {name}", name=name))
-        prepare, done = partial(job.preparing.prepare, watch=Stopwatch()), 0
+        watch, done = Stopwatch(), 0
         with prefetch(Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
-            for batch in in_order(prepare, ahead, job.threads):
+            for batch in in_order(lambda page: job.prepare(page, watch), ahead, job.threads):
                 yield batch
                 if job.stop():  # there is nothing in hand to be finished
                     raise KeyboardInterrupt
@@ -151,15 +133,15 @@ def load_others(job: Job) -> None:
         other.fill(job.index, read)
 
 
-def _go_on(job: Job, follow: Follow, report: Run) -> Run:
+def _go_on(job: Job, told: Callable[[Run, bool], None], report: Run) -> Run:
     is_quiet = is_due = False
     while report.status is Status.DONE and not job.stop():
-        follow.told(report, is_quiet)
+        told(report, is_quiet)
         job.progress.advance(0)
         job.source.begin_anew()
         # what was found out of date meanwhile is mended at once, and what then is left waits
         is_due = job.refresher is not None and any(report.changed.values()) and not is_due
-        is_quiet = not (is_due or job.source.wait(follow.over(job.stop)))
+        is_quiet = not (is_due or job.source.wait(_over(job.stop)))
         if not is_quiet:
             report = _run(job, first=False)
         elif problem := job.target.problem(job.index, report.checkpoint):
@@ -167,6 +149,12 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
         else:  # the bookmark must not grow older than the server's oplog
             job.target.finish(report, job.source.bookmark)
     return report
+
+
+def _over(stop: Callable[[], bool]) -> Callable[[], bool]:
+    """Return a function that tells, from now on, whether waiting is over."""
+    end = time.monotonic() + _REPORT_SECONDS
+    return lambda: stop() or time.monotonic() >= end
 
 
 class RunProgress:
@@ -179,7 +167,7 @@ class RunProgress:
         """
         self._job, self._follows = job, follows
         self._pace = Pace(job.max_rate, job.stop)
-        self._over = job.follow.over(job.stop) if job.follow else job.stop
+        self._over = _over(job.stop) if job.follow else job.stop
         self._is_cut = False  # something that was read, or was to be read, is not decided
         self._began = self._since = time.perf_counter()
         self.watch = Stopwatch()
@@ -232,9 +220,9 @@ class RunProgress:
                 yield iter(())
                 return
         read = self.watch.timed(Stage.READ, job.source.pages(left))
-        prepare = partial(job.preparing.prepare, watch=self.watch)
         with prefetch(self._pace(read), _PAGES) as pages:
-            yield in_order(prepare, self._loaded(pages), job.threads)
+            ahead = self._loaded(pages)
+            yield in_order(lambda page: job.prepare(page, self.watch), ahead, job.threads)
 
     def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         if not self._follows:
@@ -264,7 +252,7 @@ class RunProgress:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
         self._job.index.load_promised()
-        self._job.progress.total(None, WAITING)
+        self._job.progress.wait_for_new()
         while not self._is_cut and self._job.source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)

@@ -5,8 +5,6 @@ pace and memory stays flat. What comes out is in the order of what went in. Thre
 where a person ends the process at once, none of them holds it up.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 import time
@@ -14,9 +12,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +132,7 @@ class Writers(Generic[T]):
             threading.Thread(target=self._run, name="write", daemon=True) for _ in range(threads)
         ]
 
-    def __enter__(self) -> Writers[T]:
+    def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
         return self
@@ -240,8 +238,10 @@ class Preparation:
 
     def _cleaned(self, page: Documents) -> Documents:
         clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
-        documents = page.cleaned(*clean(page.texts))
-        lengths = documents.texts.lengths
+        texts, cut, same, marked = clean(page.texts)
+        as_read, lengths = page.as_read.copy(), texts.lengths
+        as_read[page.rows] &= same
+        documents = replace(page, texts=texts, cut=cut, as_read=as_read, marked=marked)
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE

@@ -1,7 +1,5 @@
 """What a run needs of the world: a source, a target, and snapshots of its index."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -9,9 +7,9 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
-from dedup_job.index import KeptIndex, Promised
+from dedup_job.index import IndexCounts, KeptIndex
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Run, Scope, Stopwatch
+from dedup_job.runs.run import Checkpoint, Run, Scope
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
@@ -78,13 +76,6 @@ class Refresher(Protocol):
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
         """Report documents still out of date; record them if a run read all. left: removed keys."""
-
-
-class Preparing(Protocol):
-    """Makes batches of pages; called from several threads."""
-
-    def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
-        """Return the batch of a page; watch: counts time, documents and bytes."""
 
 
 class Target(Protocol):
@@ -164,7 +155,7 @@ class Other(Protocol):
 class Snapshots(Protocol):
     """Keeps the index of a target between runs."""
 
-    def promised(self) -> Promised | None:
+    def promised(self) -> IndexCounts | None:
         """Return the counts that `load` will give; None where only loading can tell."""
 
     def load(self, index: KeptIndex) -> str | None:

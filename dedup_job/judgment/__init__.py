@@ -1,7 +1,5 @@
 """The judge: how likely it is that an editor would keep only one of two texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,8 +14,8 @@ from dedup_job.documents import Difference
 from dedup_job.judgment.features import GUARDS, in_words
 from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
 from dedup_job.judgment.tables import build_tables, table_digest
+from dedup_job.native.bytes_column import Texts, pack
 from dedup_job.native.snapshot import cache_file, kept_arrays
-from dedup_job.native.texts import Texts, pack
 
 UNLIKELY: Final = "unlikely"
 """What keeps a pair apart that no guard does: the model finds the same unlikely."""

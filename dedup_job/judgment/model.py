@@ -18,8 +18,6 @@ switched off if the labels call most of its pairs the same, and only if cross-va
 this helps.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -32,10 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
 from dedup_job.judgment.features import GUARDS
-from dedup_job.messages import Message
+from dedup_job.messages import ConfigurationError, Message
 
 FORMAT: Final = "judge of dedup"
 VERSION: Final = 2
@@ -88,13 +85,6 @@ class KindModel(NamedTuple):
     trees: Mapping[str, NDArray[Any]]
     different: NDArray[np.float64]
     same: NDArray[np.float64]
-
-    def joined(self, confidence: float) -> tuple[Joined, Joined]:
-        """Return the different and the same pairs that are at least as likely as that."""
-        below = (int(np.searchsorted(each, confidence)) for each in (self.different, self.same))
-        sizes = len(self.different), len(self.same)
-        different, same = (Joined(n - k, n) for k, n in zip(below, sizes, strict=True))
-        return different, same
 
 
 class Model(NamedTuple):
@@ -219,7 +209,7 @@ class Labels(NamedTuple):
     same: NDArray[np.bool_]
     groups: NDArray[np.int64]
 
-    def where(self, rows: NDArray[np.bool_]) -> Labels:
+    def where(self, rows: NDArray[np.bool_]) -> "Labels":
         """Return the labels of some rows."""
         return Labels(self.found[rows], self.same[rows], self.groups[rows])
 

@@ -1,7 +1,5 @@
 """The tables that texts are read and compared with: characters, phrases, words, their relations."""
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +15,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint.lexicon import PLANE, digest_of_lexicon, jieba_files
-from dedup_job.native.texts import pack
+from dedup_job.fingerprint import PLANE, digest_of_lexicon, idf, jieba_files
+from dedup_job.native.bytes_column import pack
 
 WORDS = "form_words.txt"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -149,7 +147,6 @@ def _entries(section: str) -> list[str]:
 
 
 def _listed(bits: Mapping[str, int]) -> dict[str, int]:
-    """Return the entries of the sections by which bits are known, each with its bits."""
     found: dict[str, int] = {}
     for section, bit in bits.items():
         for entry in _entries(section):
@@ -196,13 +193,6 @@ def proper_nouns() -> frozenset[str]:
     lines = jieba_files()[0].read_text("utf-8").splitlines()
     tags = {word: tag for word, _, tag in map(str.split, lines)}
     return frozenset(word for word, tag in tags.items() if tag.startswith(("nr", "ns", "nt")))
-
-
-@functools.cache
-def idf() -> dict[str, float]:
-    """Return jieba's inverse document frequencies."""
-    lines = jieba_files()[1].read_text("utf-8").splitlines()
-    return {word: float(figure) for word, figure in map(str.split, lines)}
 
 
 def table_digest() -> str:

@@ -11,8 +11,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from dedup_job.errors import LeaseHeld, StateMismatch
-from dedup_job.messages import Message, joined, said_by
+from dedup_job.messages import LeaseHeld, Message, StateMismatch, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
 from dedup_job.mongo.commits import RunPieces, former_intent, pieces_of_runs, unsettled

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from bson.errors import BSONError
 from pymongo.errors import OperationFailure, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import DatabaseUnreachable, Message, StateMismatch, UsageError, joined
 from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED, lacking
 from dedup_job.text_fields import texts_in, values_in

@@ -22,7 +22,7 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.errors import StateMismatch
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection, Client
 from dedup_job.mongo.errors import (

@@ -19,9 +19,8 @@ from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.files import make_private
-from dedup_job.messages import Message, joined
+from dedup_job.messages import DatabaseUnreachable, Message, UsageError, joined
 from dedup_job.mongo.errors import RetryPolicy, translated
 from dedup_job.mongo.uri import is_well_formed, redacted
 from dedup_job.runs.run import Progress

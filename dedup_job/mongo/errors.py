@@ -26,8 +26,14 @@ from pymongo.errors import (
     WTimeoutError,
 )
 
-from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import (
+    DatabaseUnreachable,
+    DedupError,
+    Message,
+    StateMismatch,
+    UsageError,
+    joined,
+)
 from dedup_job.runs.run import QUIET, Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Holding
 from dedup_job.documents import longest_before
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message, said_by
+from dedup_job.messages import Message, UsageError, said_by
 from dedup_job.mongo.change_stream import (
     Bookmark,
     Changes,

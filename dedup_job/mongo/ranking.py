@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Documents
 from dedup_job.messages import Message
-from dedup_job.native.texts import TextColumn
+from dedup_job.native.bytes_column import TextColumn
 
 _MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
 _NAN, _BELOW_ZERO, _ZERO, _ABOVE_ZERO = (bytes((k,)) for k in range(4))

@@ -19,8 +19,14 @@ from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
 from dedup_job.columns import Decisions
-from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated, strings_of
-from dedup_job.native.texts import TextColumn
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    TextColumn,
+    elements_of,
+    joined,
+    repeated,
+    strings_of,
+)
 from dedup_job.text_fields import OWN_ID
 
 _FIXED = {

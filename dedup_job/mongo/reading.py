@@ -21,8 +21,14 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
-from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.texts import TextColumn, breaks, concatenated, pack
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    TextColumn,
+    breaks,
+    concatenated,
+    pack,
+    strings_of,
+)
 
 START, END, KEY, KEY_END, TEXT, TEXT_END, CHARACTERS = range(7)
 T = TypeVar("T")

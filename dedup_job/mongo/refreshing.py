@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from bson import Int64
 
 from dedup_job.documents import Document
-from dedup_job.errors import StateMismatch
-from dedup_job.messages import Message
+from dedup_job.messages import Message, StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.change_stream import in_parts
 from dedup_job.mongo.commits import fits_in_piece

@@ -19,8 +19,7 @@ from pymongo.errors import BulkWriteError
 
 from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
-from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import PIECE_BYTES, PIECE_ROWS, Piece, RunPieces, piece_id
 from dedup_job.mongo.connection import AnyCollection

@@ -13,26 +13,24 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document, Pair
-from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Sketcher
+from dedup_job.messages import UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Form, StoredText
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.native.bytes_column import (
-    BytesColumn,
-    digests_of,
-    repeated,
-    strings_of,
-)
-from dedup_job.native.texts import (
     BREAK,
+    BytesColumn,
     TextColumn,
     as_lines,
+    digests_of,
     has_breaks,
     is_text_hash,
     pack,
     parted,
+    repeated,
+    strings_of,
 )
 from dedup_job.text_fields import TextFields
 

@@ -13,7 +13,7 @@ import bson
 from bson import Int64
 from bson.raw_bson import RawBSONDocument
 
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import shown, unmistakable

@@ -22,8 +22,7 @@ from dedup_job.documents import (
     Skipped,
     too_long_before,
 )
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.database_settings import names_in
@@ -48,8 +47,7 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
-from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
 from dedup_job.text_fields import text_fields
 
 _SAMPLE = 1000

@@ -23,7 +23,7 @@ from pymongo import ReadPreference, ReturnDocument, WriteConcern
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.errors import LeaseHeld, LeaseLost, StateMismatch
+from dedup_job.messages import LeaseHeld, LeaseLost, StateMismatch
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.raw_bson import LENIENT
 from dedup_job.runs.run import Checkpoint, Run, Status, in_utc

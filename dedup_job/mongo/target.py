@@ -14,9 +14,8 @@ from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.documents import LONGEST_ID
-from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.messages import Message, joined
+from dedup_job.messages import LeaseLost, Message, StateMismatch, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.commits import (

@@ -15,7 +15,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
 from dedup_job.mongo.commits import fits_in_piece
@@ -40,8 +40,7 @@ from dedup_job.mongo.reading import (
 from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import PIECE, OwnRow, State, is_by_hand
-from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.texts import BREAK
+from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
 from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message

@@ -8,8 +8,7 @@ from typing import Any
 from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.errors import UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.raw_bson import LENIENT

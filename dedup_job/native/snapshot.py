@@ -6,8 +6,6 @@ found. A file is written aside, flushed and renamed: there is always a whole one
 new.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math
@@ -26,7 +24,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from dedup_job.files import make_private, open_regular, replacing
-from dedup_job.messages import Message
+from dedup_job.messages import DedupError, Message
 
 log = logging.getLogger("dedup")
 
@@ -38,7 +36,7 @@ _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
 _AT_ONCE = 1 << 26
 
 
-class SnapshotError(Exception):
+class SnapshotError(DedupError):
     """The file is damaged or of another format; the message says which."""
 
 
@@ -129,9 +127,9 @@ def read(file: Path, *, facts_only: bool = False) -> Snapshot:
     except FileNotFoundError:
         raise NoSnapshotError(Message("there is none")) from None
     except OSError as e:
-        raise SnapshotError(Message("it cannot be read: {why}", why=e.strerror)) from e
+        raise SnapshotError("it cannot be read: {why}", why=e.strerror) from e
     except (ValueError, KeyError, TypeError, struct.error) as e:
-        raise SnapshotError(Message("it is damaged")) from e
+        raise SnapshotError("it is damaged") from e
 
 
 def _header(stream: IO[bytes]) -> dict[str, Any]:
@@ -141,11 +139,7 @@ def _header(stream: IO[bytes]) -> dict[str, Any]:
         raise ValueError("no preamble")
     if version != FORMAT:
         raise SnapshotError(
-            Message(
-                "it has format {version}, this version reads {format}",
-                version=version,
-                format=FORMAT,
-            )
+            "it has format {version}, this version reads {format}", version=version, format=FORMAT
         )
     if place + _rounded(length) != size:
         raise ValueError("of another length")

@@ -1,7 +1,5 @@
 """A page as one file: a template, its words in two languages, its style and its scripts."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,13 +18,9 @@ from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
 from dedup_job.text_fields import values_in
 
-STATIC: Final = {  # what the page loads: its file in this room, its type
-    "page.css": ("page.css", "text/css"),
-    "review.css": ("review.css", "text/css"),
-    "look.js": ("look.js", "text/javascript"),
-    "review.js": ("review.js", "text/javascript"),
-    "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
-}
+_LOADED = ("page.css", "review.css", "look.js", "review.js", "assets/htmx.min.js")
+STATIC: Final = {file.rpartition("/")[2]: file for file in _LOADED}
+"""The files of this room that the page loads, by their names there."""
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole

@@ -1,7 +1,5 @@
 """Where reports and tables are printed: nothing from outside commands the terminal, all fits."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence

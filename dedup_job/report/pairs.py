@@ -1,7 +1,5 @@
 """A pair as a person sees it: its names and measures, and where the two texts differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
@@ -132,7 +130,7 @@ def _tokens(text: str) -> list[str]:
     tokens, at = list[str](), 0
     for begin, end in _labels(text):
         tokens += _TOKEN.findall(text, at, begin)
-        tokens.append(_Label(text[begin:end]))
+        tokens.append(_Label(text[max(at, begin) : end]))  # two may share a space
         at = end
     return tokens + _TOKEN.findall(text, at)
 

@@ -5,8 +5,6 @@ not at all, at checkpoints and at the end, so an alert tells a killed run from a
 labelled is the target, never the run: a series that ends with its run is no use to an alert.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import sys
@@ -15,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from dedup_job.errors import LeaseHeld, UsageError
 from dedup_job.files import check_writable, open_regular, write_whole
-from dedup_job.messages import Message, joined, localized
+from dedup_job.messages import LeaseHeld, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import WAITING, Display, Moment, Progress, Run, Status
@@ -267,7 +264,7 @@ class MetricsFile:
 
         code: of the exit; report: None where the run did not come to one.
         """
-        if code != LeaseHeld.exit_code and self._target:
+        if code != LeaseHeld.code and self._target:
             self._end = code, seconds, report
             self._write()
 
@@ -279,15 +276,14 @@ class MetricsFile:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
             if not self._failed:
-                log.warning(
-                    Message(
-                        "{option} {file} cannot be written: {why}. The run goes on; what the file "
-                        "tells may be old.",
-                        option=OPTION,
-                        file=self._file,
-                        why=e.strerror,
-                    )
+                said = Message(
+                    "{option} {file} cannot be written: {why}. The run goes on; what the file "
+                    "tells may be old.",
+                    option=OPTION,
+                    file=self._file,
+                    why=e.strerror,
                 )
+                log.warning(said)
             self._failed = True
 
     def _values(self) -> Values:

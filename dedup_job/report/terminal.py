@@ -1,13 +1,12 @@
 """The report as a person reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from dedup_job.documents import NO_TEXT
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table, whole
@@ -23,14 +22,30 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     profile: print the details and where the time went, too; stays: the target is still there, for
     the commands that are named.
     """
-    console.say(_heading(report))
+    about = report.about
+    heading = Text(f"{about.source} -> {about.target}", style="bold")
+    if about.dry_run:
+        note = Message("(dry run, nothing written)")
+    elif report.number:  # a file's has none
+        status = label(str(report.status))
+        note = Message("(run {run}, {status})", run=report.number, status=status)
+    else:
+        note = Message("({status})", status=label(str(report.status)))
+    console.say(heading.append(f"  {localized(note)}", style="not bold"))
     if report.counts.scanned:
         for line in _figures(report):
             console.say(line)
-    for sentence in _sentences(report):
-        console.paragraph(sentence)
+    if not report.counts.scanned:
+        nothing = Message("Nothing to decide: no new document in the source.")
+        if report.checkpoint.scope.query is not None:
+            nothing = Message("Nothing to decide: no new document matches the query.")
+        console.paragraph(nothing)
+    if more := [*_more(report)]:
+        console.paragraph(joined(more))
+    for warning in [*_warnings(report)][:1]:
+        console.paragraph(warning)
     if stays:
-        console.rows((what, whole(command)) for what, command in next_steps(report))
+        console.rows((what, whole(command)) for what, command in _next_steps(report))
     if profile:
         console.say()
         console.blocks([[*details(report)], Message("Stages:")])
@@ -39,19 +54,6 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
             console.say()
             console.say(Message("How busy they were:"))
             console.table(_profile(report.profile))
-
-
-def _heading(report: Run) -> Text:
-    about = report.about
-    names = Text(f"{about.source} -> {about.target}", style="bold")
-    if about.dry_run:
-        note = Message("(dry run, nothing written)")
-    elif report.number:  # a file's has none
-        status = label(str(report.status))
-        note = Message("(run {run}, {status})", run=report.number, status=status)
-    else:
-        note = Message("({status})", status=label(str(report.status)))
-    return names.append(f"  {localized(note)}", style="not bold")
 
 
 def _figures(report: Run) -> Iterator[Text | Message]:
@@ -81,14 +83,6 @@ def _figures(report: Run) -> Iterator[Text | Message]:
     )
 
 
-def _sentences(report: Run) -> Iterator[Message]:
-    if not report.counts.scanned:
-        yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
-    if more := [*_more(report)]:
-        yield joined(more, " ")
-    yield from [*_warnings(report)][:1]
-
-
 def _more(report: Run) -> Iterator[Message]:
     counts = report.counts
     if counts.against:
@@ -105,12 +99,6 @@ def _more(report: Run) -> Iterator[Message]:
         yield Message("Decided before: {known:,}.", known=report.known)
     if counts.scanned and counts.scanned == report.checkpoint.scope.limit:
         yield Message("Stopped at --limit: the same command decides the next ones.")
-
-
-_NOTHING_NEW = {
-    False: Message("Nothing to decide: no new document in the source."),
-    True: Message("Nothing to decide: no new document matches the query."),
-}
 
 
 def _warnings(report: Run) -> Iterator[Message]:
@@ -135,8 +123,7 @@ def _warnings(report: Run) -> Iterator[Message]:
         )
 
 
-def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
-    """Yield the next steps, each with its command."""
+def _next_steps(report: Run) -> Iterator[tuple[Message, str]]:
     about, counts = report.about, report.counts
     if not (report.number and counts.scanned) or about.dry_run:
         return
@@ -156,9 +143,10 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
     counts, about = report.counts, report.about
     named = [(Message("exact"), counts.exact), (Message("near"), counts.near)]
     yield Message("duplicates"), joined([_number(*one) for one in named], ", ")
-    for name, reasons in _REASONS.items():
-        if given := {one: counts.reasons[one] for one in reasons if one in counts.reasons}:
-            yield name, _listed(given)
+    for name, reasons in NO_TEXT.items():
+        given = {str(one): counts.reasons[one] for one in reasons if one in counts.reasons}
+        if given:
+            yield Message(name), _listed(given)
     if counts.similar:
         apart = {"number": sum(counts.similar.values()), "least": about.similar_from}
         told = Message(
@@ -196,12 +184,6 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
             number=report.unindexed,
         )
         yield Message("index"), told
-
-
-_REASONS = {
-    Message("skipped"): ("empty", "missing", "not_text"),
-    Message("quarantined"): ("too_large", "undecodable"),
-}
 
 
 def _listed(named: Mapping[str, int]) -> Message:

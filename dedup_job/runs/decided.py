@@ -1,9 +1,7 @@
 """Decided documents: counted, and as lists, pages and labels have them."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import reduce
@@ -11,7 +9,7 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from dedup_job.documents import Pair, Reason, Skipped, names_of
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from dedup_job.printing import id_as_json
 
 if TYPE_CHECKING:
@@ -119,10 +117,8 @@ class ListFilter:
 
     def check(self) -> None:
         """Raise UsageError for what does not exist or does not go together."""
-        from dedup_job.judgment import (
-            NAMES,
-            DifferenceKind,  # here: --help should not wait for it
-        )
+        # here: --help should not wait for it
+        from dedup_job.judgment import NAMES, DifferenceKind
 
         if self.what not in [*What]:
             raise UsageError(
@@ -169,8 +165,8 @@ class Counts:
     short_duplicate: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
-    similar: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
+    similar: Mapping[str, int] = field(default_factory=dict)
     against: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
     missing_originals: int = 0
@@ -180,13 +176,17 @@ class Counts:
     most_candidates: int = 0
 
     @classmethod
-    def of(cls, decisions: Decisions, similar_from: float = 1.0) -> Counts:
+    def of(cls, decisions: "Decisions", similar_from: float = 1.0) -> "Counts":
         """Count decisions; similar_from: the least similarity of `similar`."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
-        refused = decisions.refused
-        alike = decisions["similarity"]
+        refused, alike = decisions.refused, decisions["similarity"].copy()
         if decisions.superseded is not None:
-            kept, exact, near, refused, alike = _as_if_first(decisions)
+            # what takes the place of a kept one is the duplicate that it would have been: the
+            # target does not grow by it
+            rows, _, dropped = decisions.superseded
+            kept[rows] = refused[rows] = False
+            exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
+            alike[rows] = dropped["similarity"]
         kinds, richer = Counter(decisions["apart"][refused].tolist()), Counter[str]()
         similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions["richer"][near].tolist()).items():
@@ -217,12 +217,12 @@ class Counts:
         )
 
     @classmethod
-    def of_cleaning(cls, documents: Documents) -> Counts:
+    def of_cleaning(cls, documents: "Documents") -> "Counts":
         """Count what cleaning did, which no decision tells."""
         cut = documents.cut
         return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: "Counts") -> "Counts":
         sums: dict[str, Any] = {}
         for name in (one.name for one in fields(self)):
             a, b = getattr(self, name), getattr(other, name)
@@ -265,10 +265,10 @@ class Counts:
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as the report and the run's row hold them."""
         row: dict[str, Any] = {"scanned": self.scanned}
-        for name, path in _PATHS.items():
+        for name in (one.name for one in fields(self)):
             value = getattr(self, name)
             if value or name not in _RARE:
-                *above, last = path.split(".")
+                *above, last = _PATHS.get(name, name).split(".")
                 into = row
                 for part in above:
                     into = into.setdefault(part, {})
@@ -276,49 +276,23 @@ class Counts:
         return row
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Counts:
+    def from_dict(cls, row: Mapping[str, Any]) -> "Counts":
         """Read back what `as_dict` wrote."""
         found: dict[str, Any] = {}
-        for name, path in _PATHS.items():
-            if name not in _RARE or path in row:
-                found[name] = reduce(getitem, path.split("."), row)
+        for name in (one.name for one in fields(cls)):
+            if name not in _RARE or name in row:
+                found[name] = reduce(getitem, _PATHS.get(name, name).split("."), row)
         return cls(**found)
 
 
 _RARE = ("similar", "against", "replaced")  # those that a row may lack
-_PATHS = {  # of each count in a row, in their order there
-    "kept": "kept",
+_PATHS = {  # in a row, of counts that do not lie there by their names
     "exact": "duplicate.exact",
     "near": "duplicate.near",
-    "skipped": "skipped",
-    "quarantined": "quarantined",
     "short_kept": "short.kept",
     "short_duplicate": "short.duplicate",
-    "reasons": "reasons",
-    "refused": "refused",
-    "richer": "richer",
-    "similar": "similar",
-    "against": "against",
-    "cut": "cut",
     "missing_originals": "void",
-    "replaced": "replaced",
     "cut_documents": "cleaning.cut.documents",
     "cut_characters": "cleaning.cut.characters",
     "most_candidates": "candidates.max",
 }
-
-
-def _as_if_first(decisions: Decisions) -> Sequence[Any]:
-    """Return who is kept, exact, near, refused, and how similar, as if no one were replaced.
-
-    A document that takes the place of a kept one is the duplicate that it would have been: the
-    target does not grow by it.
-    """
-    kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
-    assert decisions.superseded is not None
-    alike, (rows, _, dropped) = decisions["similarity"].copy(), decisions.superseded
-    refused = decisions.refused
-    kept[rows] = refused[rows] = False
-    exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
-    alike[rows] = dropped["similarity"]
-    return kept, exact, near, refused, alike

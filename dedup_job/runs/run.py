@@ -1,7 +1,5 @@
 """A run: its progress and its checkpoint while it goes on, where its time goes, its report."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter
@@ -66,7 +64,7 @@ class Checkpoint:
         }
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Checkpoint:
+    def from_dict(cls, row: Mapping[str, Any]) -> "Checkpoint":
         """Read back what `as_dict` wrote."""
         scope, started = Scope(row["query"], row["limit"]), row["started"].replace(tzinfo=UTC)
         rest = (row[name] for name in ("seconds", "last_id", "finished"))
@@ -118,32 +116,30 @@ class Run:
     changed: Mapping[str, int] = field(default_factory=dict)
     refreshed: Mapping[str, int] = field(default_factory=dict)
     unindexed: int = 0
-    profile: Profile | None = None
+    profile: "Profile | None" = None
     expected: int | None = None
     differing: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[Message]:
         """What a person should look at before the result is used."""
-        counts, said = self.counts, list[Message]()
-        if (strange := counts.reasons.get("not_text", 0)) > counts.scanned * _MUCH:
-            said.append(
-                Message(
-                    "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
-                    "text in --field, such as numbers alone; they are not compared, and skipped.",
-                    share=strange / counts.scanned,
-                    number=strange,
-                )
+        return [*self._warnings()]
+
+    def _warnings(self) -> Iterator[Message]:
+        strange, scanned = self.counts.reasons.get("not_text", 0), self.counts.scanned
+        if strange > scanned * _MUCH:
+            yield Message(
+                "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
+                "text in --field, such as numbers alone; they are not compared, and skipped.",
+                share=strange / scanned,
+                number=strange,
             )
         if most := Counter(self.differing).most_common(_SHOWN):
-            said.append(
-                Message(
-                    "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
-                    "is compared; it takes several fields, with commas.",
-                    fields=", ".join(f"{name} {number:,}" for name, number in most),
-                )
+            yield Message(
+                "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
+                "is compared; it takes several fields, with commas.",
+                fields=", ".join(f"{name} {number:,}" for name, number in most),
             )
-        return said
 
     @property
     def number(self) -> int:
@@ -156,11 +152,6 @@ class Run:
         return self.checkpoint.counts
 
     @property
-    def started(self) -> datetime:
-        """When its first part began."""
-        return self.checkpoint.started
-
-    @property
     def seconds(self) -> float:
         """Wall time over all its parts."""
         return self.checkpoint.seconds
@@ -171,7 +162,7 @@ class Run:
         return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Run:
+    def from_row(cls, row: Mapping[str, Any]) -> "Run":
         """Read back what `as_row` wrote, but for the profile."""
         settings, versions = row["settings"], row.get("versions") or {}
         return cls(
@@ -242,7 +233,7 @@ class Work:
     seconds: float = 0.0
     documents: int = 0
 
-    def __add__(self, other: Work) -> Work:
+    def __add__(self, other: "Work") -> "Work":
         return Work(self.seconds + other.seconds, self.documents + other.documents)
 
 
@@ -359,6 +350,10 @@ class Progress:
         """Begin to count about n documents, None if unknown; doing: the work in words."""
         done = self._now.counts.scanned  # of a run that goes on
         self._tell(doing=doing, counted=True, done=done, total=documents)
+
+    def wait_for_new(self) -> None:
+        """Begin to count documents as they arrive."""
+        self.total(None, WAITING)
 
     def advance(self, done: int) -> None:
         """Set the number of documents done."""

@@ -1,7 +1,5 @@
 """How a target stands, by its runs and the source; what `dedup check` finds in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -154,21 +152,19 @@ class TargetStatus:
             yield Message("run {number}", number=self.line.number), self._progress(self.line)
         if self.by_hand:
             number, documents, kind = self.by_hand
-            yield Message("number {number}", number=number), self._done(number, documents, kind)
+            done = Message(
+                "{documents} {kind} by hand; `{undo}` takes that back",
+                documents=counted(documents, "document"),
+                kind=Message(kind),
+                undo=command_line("undo", number, "--target", self.target),
+            )
+            yield Message("number {number}", number=number), done
         yield Message("new documents"), self._lag()
         if not self.tells_changes:
             yield Message("changes"), _NOT_SEEN
         yield Message("last success"), self._told(self.last_success)
         yield Message("last failure"), self._told(self.last_failure)
         yield Message("index"), self.index.sentence() if self.index else _NO_FILES
-
-    def _done(self, number: int, documents: int, kind: str) -> Message:
-        return Message(
-            "{documents} {kind} by hand; `{undo}` takes that back",
-            documents=counted(documents, "document"),
-            kind=Message(kind),
-            undo=command_line("undo", number, "--target", self.target),
-        )
 
     def as_json(self) -> dict[str, Any]:
         """Return values that JSON can hold."""
@@ -191,7 +187,7 @@ class TargetStatus:
     def _run(self, line: Run) -> dict[str, Any]:
         return {
             "number": line.number,
-            "started": _iso(line.started),
+            "started": _iso(line.checkpoint.started),
             "finished": _iso(line.finished),
             "seconds": line.seconds,
             "decided": line.counts.scanned,
@@ -207,9 +203,18 @@ class TargetStatus:
         return {"run": line.number, "finished": _iso(line.finished), "seconds_ago": ago}
 
     def _progress(self, line: Run) -> Message:
+        about = {"decided": line.counts.scanned, "span": _span(line.seconds)}
+        decided = Message("{decided:,} documents decided in {span}", **about)
+        if self.expected:
+            decided = Message(
+                "{decided:,} documents decided of about {expected:,} ({share:.0%}) in {span}",
+                **about,
+                expected=self.expected,
+                share=min(line.counts.scanned / self.expected, 1),
+            )
         values = {"kept": line.counts.kept, "duplicates": line.counts.duplicates}
         kept = Message("{kept:,} kept, {duplicates:,} duplicates", **values)
-        words = Message("{decided}: {counts}", decided=self._decided(line), counts=kept)
+        words = Message("{decided}: {counts}", decided=decided, counts=kept)
         if self.state is not RunState.RUNNING:
             return words
         rate = line.docs_per_second
@@ -217,18 +222,6 @@ class TargetStatus:
         if (left := self.seconds_left) is None:
             return words
         return Message("{progress}; about {left} left", progress=words, left=_span(left))
-
-    def _decided(self, line: Run) -> Message:
-        decided, span = line.counts.scanned, _span(line.seconds)
-        if not self.expected:
-            return Message("{decided:,} documents decided in {span}", decided=decided, span=span)
-        return Message(
-            "{decided:,} documents decided of about {expected:,} ({share:.0%}) in {span}",
-            decided=decided,
-            expected=self.expected,
-            share=min(decided / self.expected, 1),
-            span=span,
-        )
 
     def _lag(self) -> Message:
         if self.source_is_empty:
@@ -319,10 +312,9 @@ _ADVICE: Mapping[Check, Message] = {
         "then `dedup run`."
     ),
     Check.CONTRADICTS: Message(
-        "Someone changed the row, the document that it holds, or the original: by its texts "
-        "it is no such duplicate, its original came later, or it names itself. `{inspect}` "
-        "shows both texts; keep it by `{restore}`, or with --requeue let the next run decide "
-        "it anew."
+        "Someone changed the row, the document that it holds, or the original: by its texts it is "
+        "no such duplicate, its original came later, or it names itself. `{inspect}` shows both "
+        "texts; keep it by `{restore}`, or with --requeue let the next run decide it anew."
     ),
     Check.DIFFERS: Message(
         "Someone changed the row, or the text that it was made of. Put it back as it is expected, "

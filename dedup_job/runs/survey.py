@@ -1,17 +1,15 @@
 """Pairs, groups and counts as pages show them: to be read, or to be labelled one by one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, groupby, zip_longest
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dedup_job.messages import Message
 from dedup_job.runs.decided import KEPT, Counts, DecidedDocument
-from dedup_job.runs.run import Run
+from dedup_job.runs.run import About, Run
 
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
 
@@ -114,7 +112,7 @@ class Drawn:
         """All that were drawn, some of them several times, random ones first."""
         return [*self.random, *self.extreme, *self.by_class]
 
-    def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
+    def changed(self, found: Mapping[bytes, DecidedDocument]) -> "Drawn":
         """Return what is found by key and decided the same since; others are left out."""
 
         def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
@@ -165,31 +163,27 @@ class Group:
 class Survey:
     """What a page says of a target.
 
+    about: with settings and versions of the last run.
     counts: of what target and ledger hold; of a dry run what they would hold more. restored:
     documents that a person put back. threshold: of the similarity, or where the model decides
-    (judged) of the probability. source_gone: nothing could be read from the source. dry_run:
-    nothing was written.
+    (judged) of the probability. source_gone: nothing could be read from the source.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
     duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
     are before.
     """
 
-    target: str
-    source: str
+    about: About
     counts: Counts
     restored: int = 0
     threshold: float | None = None
     judged: bool = False
     source_gone: bool = False
-    dry_run: bool = False
     near: Drawn = Drawn()
     refused: Drawn = Drawn()
     others: Sequence[DecidedDocument] = ()
     groups: Sequence[Group] = ()
     runs: Sequence[Run] = ()
     runs_left_out: int = 0
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def first(self) -> list[Layer]:

@@ -36,9 +36,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.errors import ConfigurationError
 from dedup_job.judgment import JOINED
-from dedup_job.native.texts import pack
+from dedup_job.messages import ConfigurationError
+from dedup_job.native.bytes_column import pack
 from dedup_job.settings import Settings, load
 from scripts.bench.command import ROOT, parser_of, records_of, texts_of
 from scripts.bench.engines import Engine

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 from pymongo import MongoClient
 
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from tests.running import environment_for
 
 ROOT = Path(__file__).parents[2]

@@ -138,7 +138,7 @@ nb::tuple explain(const Lexicon& lexicon, nb::str text, const FeatureOptions::Va
 }  // namespace
 
 void bind_fingerprint(nb::module_& m) {
-    nb::class_<Lexicon>(m, "Lexicon", "The dictionary, in tables by name; see fingerprint/lexicon.py.")
+    nb::class_<Lexicon>(m, "Lexicon", "The dictionary, in tables by name; see fingerprint.py.")
         .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of(Tables(tables))); },
              nb::keep_alive<1, 2>(), "tables"_a)
         .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.")

@@ -254,7 +254,7 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
 }  // namespace
 
 void bind_index(nb::module_& m) {
-    nb::class_<Index>(m, "Index", "The kept documents, and what finds them; see index/kept.py.")
+    nb::class_<Index>(m, "Index", "The kept documents, and what finds them; see index.py.")
         .def("__init__", &make_index, "distance"_a, "by_simhash"_a, "limits"_a, "others"_a = std::vector<Index::Other>(),
              "others: names of other collections with their documents, which count as kept before all.")
         .def("add", &add, "ids"_a.noconvert(), "prints"_a.noconvert(), "groups"_a,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings, drop_leading_rules
-from dedup_job.native.texts import BREAK, pack
+from dedup_job.native.bytes_column import BREAK, pack
 from tests.cleaning.oracle import clean
 
 NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"

@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.native.texts import pack
+from dedup_job.native.bytes_column import pack
 
 MATHEMATICS = [
     ("two comparisons", "若a<b且b>c则x>y", "若a<b且b>c则x>y"),

@@ -7,7 +7,7 @@ import pytest
 from bson import Int64, ObjectId
 
 from dedup_job.commands.maintenance import check_target
-from dedup_job.errors import LeaseHeld
+from dedup_job.messages import LeaseHeld
 from dedup_job.mongo import audit
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Callback

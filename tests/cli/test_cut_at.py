@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dedup_job.errors import RunAborted
+from dedup_job.messages import RunAborted
 from tests.running import invoke, outcome, refusal, uri_of
 
 MATERIAL = (

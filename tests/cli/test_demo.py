@@ -1,7 +1,6 @@
 """`dedup demo`: what was planted, and what became of it."""
 
-from dedup_job.commands.demo import score
-from dedup_job.demo import Kind, due, make_corpus
+from dedup_job.demo import Kind, due, make_corpus, score
 from tests.running import invoke, refusal
 
 

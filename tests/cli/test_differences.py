@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -34,6 +34,7 @@ def printed(left, right, console):
 
 
 @given(TEXTS, TEXTS)
+@example("A. B.", "")
 def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
     pieces = pieces_of(left, right)
     assert "".join(p.left for p in pieces) == left

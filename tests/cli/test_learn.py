@@ -9,6 +9,7 @@ import pytest
 
 from dedup_job.judgment.model import load_model, shipped_model
 from dedup_job.settings import load
+from tests.judging import joined
 from tests.proving import command, refused
 from tests.running import invoke, run_here, uri_of
 
@@ -58,7 +59,7 @@ def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided):
     model, settings = load_model(Path("target.model.json")), load(file=Path("target.model.toml"))
     decision = settings.settings.decision
     assert decision.model == Path("target.model.json").absolute()
-    counts = np.sum([kind.joined(decision.confidence) for kind in model.kinds], axis=0).tolist()
+    counts = np.sum([joined(kind, decision.confidence) for kind in model.kinds], axis=0).tolist()
     (different, all_different), (same, all_same) = counts
     assert (all_different, all_same) == (60, 60)
     assert f"{same} of 60" in output

@@ -2,7 +2,7 @@
 
 import signal
 
-from dedup_job.errors import StateMismatch
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo import target_status
 from tests.proving import names, refused
 from tests.running import (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dedup_job.errors import UsageError
 from dedup_job.files import check_new
+from dedup_job.messages import UsageError
 from tests.running import invoke, refusal, uri_of
 
 MINE = '{"text": "mine"}\n'

@@ -3,7 +3,7 @@
 import re
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError
+from dedup_job.messages import DedupError
 from tests.running import invoke, refusal, run_here, uri_of
 
 

@@ -3,7 +3,7 @@
 import pytest
 from bson import json_util
 
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import rollback
 from dedup_job.runs.status import Check
 from tests.proving import command, fill, good, refused, run_again

@@ -7,7 +7,7 @@ import sys
 import pytest
 from bson import Int64, ObjectId, json_util
 
-from dedup_job.cli import review as cli
+from dedup_job.cli import labels as cli
 from dedup_job.demo import make_corpus
 from tests.proving import command, refused
 from tests.running import run_here
@@ -50,7 +50,7 @@ def test_a_port_in_use_is_refused_before_any_work(decided):
 
 
 def test_without_the_extra_the_command_says_what_to_install(decided, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("dedup_job.review")]:
+    for name in [name for name in sys.modules if name.startswith("dedup_job.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     error = refused(decided, "review", "--no-browser")

@@ -10,7 +10,7 @@ import pytest
 
 from dedup_job.cli import main
 from dedup_job.cli.process import STOPPING, StopSignals
-from dedup_job.errors import Interrupted
+from dedup_job.messages import Interrupted
 
 
 class Closing:

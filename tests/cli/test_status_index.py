@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from tests.running import invoke, refusal, run_here, uri_of
 from tests.tampering import one
 

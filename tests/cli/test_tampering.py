@@ -6,7 +6,7 @@ Then what other commands say of such a target: none deletes what no run may dele
 import pytest
 from bson import Int64
 
-from dedup_job.errors import StateMismatch
+from dedup_job.messages import StateMismatch
 from dedup_job.runs.status import NOTES, Check
 from tests.proving import fill, good, refused, run_again, stored, wrong
 from tests.tampering import (

@@ -11,7 +11,7 @@ from bson import Int64
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.errors import DedupError
+from dedup_job.messages import DedupError
 from tests.conftest import fresh_database
 from tests.proving import command, found
 from tests.running import run_here

@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 
 from dedup_job.cli import app
 from dedup_job.cli.usage import refusal
-from dedup_job.errors import DedupError
-from dedup_job.messages import chosen_language, in_language
+from dedup_job.messages import DedupError, chosen_language, in_language
 from tests.running import run_here, uri_of
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))

@@ -7,7 +7,7 @@ import pytest
 
 from dedup_job.commands import cores
 from dedup_job.commands.cores import index_memory, needed_memory
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from dedup_job.settings import load_settings
 
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from dedup_job.errors import ConfigurationError, StateMismatch, UsageError
 from dedup_job.judgment.model import shipped_model
+from dedup_job.messages import ConfigurationError, StateMismatch, UsageError
 from tests.proving import command, refused
 from tests.running import refusal, run_here
 

@@ -5,10 +5,10 @@ import logging
 import pytest
 from bson import Int64
 
+from dedup_job import index as kept_module
 from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.demo import make_corpus
 from dedup_job.index import KeptIndex
-from dedup_job.index import kept as kept_module
 from dedup_job.mongo.target import Target
 from dedup_job.native import snapshot
 from tests.running import outcome, run_here

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from dedup_job.commands.listing import survey_target
+from dedup_job.commands.look import survey_target
 from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
-from dedup_job.decision.settings import CONFIDENCE
+from dedup_job.decision import CONFIDENCE
 from dedup_job.demo import make_corpus
 from dedup_job.runs.survey import Stratum
 from dedup_job.settings import load

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import dedup_job
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 
 SETTINGS = dedup_job.load_settings()
 

@@ -15,7 +15,7 @@ from dedup_job.commands.run import Watch
 from dedup_job.datafiles.formats import named
 from dedup_job.datafiles.run_files import reading
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError
+from dedup_job.messages import DedupError
 from tests.running import dedup, invoke, refusal, run_here
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".ndjson", ".csv", ".tsv", ".csv.gz"]

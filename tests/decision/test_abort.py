@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from dedup_job.columns import Documents
-from dedup_job.decision import abort
+from dedup_job.decision import AbortSettings, abort
 from dedup_job.decision.abort import AbortConditions
-from dedup_job.decision.settings import AbortSettings
 from dedup_job.documents import Document, Duplicate, Kept, Pair, Reason, Skipped
-from dedup_job.errors import RunAborted
+from dedup_job.messages import RunAborted
 from tests.deciding import decisions_of
 
 KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job import index as kept
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, KeptPage
-from dedup_job.decision import greedy
-from dedup_job.decision.settings import DecisionSettings, Judging
+from dedup_job.decision import DecisionSettings, Judging, greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
-from dedup_job.index import kept
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.native import snapshot
 from tests.deciding import Decider
 from tests.judging import judge_for, verdict
@@ -75,9 +74,8 @@ class Pool:
     """Texts with their fingerprints and what the naive version knows of them."""
 
     def __init__(self, written):
-        fingerprinter = Fingerprinter(
-            FingerprintSettings(), sketcher=Sketcher(FORM, lambda: judge_for().core)
-        )
+        sketcher = Sketcher(FORM, lambda: judge_for().core)
+        fingerprinter = Fingerprinter(FingerprintSettings(), load_lexicon(print), sketcher)
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
         pairs = zip(

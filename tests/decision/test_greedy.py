@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
+from dedup_job.decision import DecisionSettings, Models
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck, by_key
-from dedup_job.decision.settings import DecisionSettings, Models
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
 from dedup_job.fingerprint import FingerprintSettings

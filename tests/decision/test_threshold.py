@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from dedup_job.decision.settings import AbortSettings, DecisionSettings
+from dedup_job.decision import AbortSettings, DecisionSettings
 from dedup_job.judgment import JOINED
 from tests.judging import judge_for
 from tests.reference.canonical import canonical_of

@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
-from dedup_job.cli.run import QUARANTINED
+from dedup_job.cli.decide import QUARANTINED
 from dedup_job.documents import Reason
-from dedup_job.errors import DedupError, Interrupted
 from dedup_job.judgment.features import RULES
+from dedup_job.messages import DedupError, Interrupted
 from dedup_job.runs.run import Status
 from dedup_job.settings import Settings, load
 from scripts import make_docs
@@ -68,9 +68,9 @@ def test_the_page_describes_every_command_and_no_other(page):
 @pytest.mark.parametrize("name", CODES)
 def test_the_exit_codes_are_those_of_the_errors(name):
     def codes(error):
-        return {error.exit_code}.union(*(codes(child) for child in error.__subclasses__()))
+        return {error.code}.union(*(codes(child) for child in error.__subclasses__()))
 
-    signals = {Interrupted("", s).exit_code for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
+    signals = {Interrupted("", s).code for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
     cells = first_column(section(DOCS / name, CODES[name]))
     assert {int(cell) for cell in cells if cell.isdigit()} == {0, QUARANTINED} | codes(
         DedupError

@@ -15,7 +15,7 @@ from pymongo import common
 
 from dedup_job.commands import run as commands_run
 from dedup_job.commands.maintenance import break_lease, restore, undo_run
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import id_keys, rollback, state
 from dedup_job.mongo.commits import RunPieces, unsettled
 from tests.mongo.test_keep import KEEP, versions

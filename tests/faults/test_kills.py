@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dedup_job import index as kept
 from dedup_job.commands import run as commands_run
-from dedup_job.index import kept
 from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
 from tests.faults.points import Point, die_at

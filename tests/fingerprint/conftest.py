@@ -5,7 +5,7 @@ import logging
 import jieba
 import pytest
 
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, load_lexicon
 from tests.reference.recipe import PLAIN
 
 jieba.setLogLevel(logging.CRITICAL)
@@ -14,4 +14,4 @@ jieba.setLogLevel(logging.CRITICAL)
 @pytest.fixture(scope="session")
 def fingerprinter():
     """Return the stage with the settings of the naive version."""
-    return Fingerprinter(FingerprintSettings(**PLAIN))
+    return Fingerprinter(FingerprintSettings(**PLAIN), load_lexicon(print))

@@ -9,8 +9,9 @@ import xxhash
 from dedup_job.fingerprint import (
     Fingerprinter,
     FingerprintSettings,
+    load_lexicon,
 )
-from dedup_job.native.texts import is_text_hash
+from dedup_job.native.bytes_column import is_text_hash
 from tests.reference.recipe import PLAIN, naive_hamming, naive_hash
 from tests.strings import MIXED, NASTY
 
@@ -18,7 +19,7 @@ TEXTS = [*MIXED, *NASTY[:60], ""]
 
 
 def stage(**values):
-    return Fingerprinter(FingerprintSettings(**{**PLAIN, **values}))
+    return Fingerprinter(FingerprintSettings(**{**PLAIN, **values}), load_lexicon(print))
 
 
 def one(fingerprinter, text):
@@ -102,5 +103,7 @@ def test_the_fingerprints_of_fixed_texts(fingerprinter, name):
 @pytest.mark.parametrize("option", OPTIONS)
 def test_the_fingerprint_of_a_fixed_text_with_an_option(option):
     name, value = option.split("=")
-    stage = Fingerprinter(FingerprintSettings.model_validate({**PLAIN, name: value}))
+    stage = Fingerprinter(
+        FingerprintSettings.model_validate({**PLAIN, name: value}), load_lexicon(print)
+    )
     assert f"{int(stage.fingerprint([FIXED['mixed']]).values[0]):016x}" == OPTIONS[option]

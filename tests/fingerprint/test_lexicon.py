@@ -6,10 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from dedup_job import _core
-from dedup_job.fingerprint import lexicon
-from dedup_job.fingerprint.lexicon import LAST, PLANE, Hmm, build_lexicon
-from dedup_job.native.texts import pack
+from dedup_job import _core, fingerprint
+from dedup_job.fingerprint import LAST, PLANE, Hmm, build_lexicon
+from dedup_job.native.bytes_column import pack
 
 NOTHING = {state: {} for state in "BEMS"}
 HMM = Hmm(dict.fromkeys("BEMS", -1.0), NOTHING, NOTHING, -9.0)
@@ -61,9 +60,9 @@ def test_words_that_no_trie_holds_are_refused(words):
 
 PROGRAM = """
 import logging
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, load_lexicon
 logging.basicConfig()
-stage = Fingerprinter(FingerprintSettings(), print)
+stage = Fingerprinter(FingerprintSettings(), load_lexicon(print))
 print(int(stage.fingerprint(["光合作用是绿色植物利用光能把二氧化碳和水合成有机物"]).values[0]))
 """
 
@@ -89,13 +88,13 @@ def builds(monkeypatch):
         ["the"],
     )
     count = []
-    monkeypatch.setattr(lexicon, "_build", lambda: count.append(1) or tiny)
+    monkeypatch.setattr(fingerprint, "_build", lambda: count.append(1) or tiny)
     return count
 
 
 def load():
     told = []
-    return lexicon.load_lexicon(told.append), told
+    return fingerprint.load_lexicon(told.append), told
 
 
 def same(one, other):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jieba.analyse import default_tfidf
 
 from dedup_job.demo import make_corpus
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, load_lexicon
 from tests.reference.recipe import PLAIN, naive_fingerprint, naive_route
 from tests.strings import CHARACTERS, MIXED, NASTY, SENTENCES, UNKNOWN, WHITE, generated
 
@@ -37,8 +37,8 @@ LONG = ["".join(SENTENCES) * 3, "，".join(MIXED), "".join(reversed("".join(SENT
 
 def compare(texts, **options):
     """Compare tokens, keywords with weights, features and fingerprints; options are settings."""
-    fingerprinter = Fingerprinter(FingerprintSettings(**{**PLAIN, **options}))
-    words_only = Fingerprinter(FingerprintSettings(**PLAIN, ngram=0))
+    fingerprinter = Fingerprinter(FingerprintSettings(**{**PLAIN, **options}), load_lexicon(print))
+    words_only = Fingerprinter(FingerprintSettings(**PLAIN, ngram=0), load_lexicon(print))
     found = fingerprinter.fingerprint(texts)
     pairs = list(zip(found.values.tolist(), found.short.tolist(), strict=True))
     arranged = sorted if options.get("weighting") == "uniform" else list  # order: no account
@@ -83,7 +83,9 @@ def test_all_keywords_of_any_string_to_the_last_bit(all_keywords, text):
 
 @pytest.fixture(scope="module")
 def all_keywords():
-    return Fingerprinter(FingerprintSettings(**{**PLAIN, "top_k": 0, "ngram": 0}))
+    return Fingerprinter(
+        FingerprintSettings(**{**PLAIN, "top_k": 0, "ngram": 0}), load_lexicon(print)
+    )
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dedup_job._core import BANDS, BINS, KEY_BITS
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Sketcher
-from dedup_job.native.texts import pack
+from dedup_job.native.bytes_column import pack
 from tests.judging import judge_for
 from tests.reference.canonical import canonical_of
 from tests.reference.similarity import naive_jaccard

@@ -14,10 +14,9 @@ from dedup_job import _core
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
-from dedup_job.native.bytes_column import bytes_of, strings_of
-from dedup_job.native.texts import pack
+from dedup_job.native.bytes_column import bytes_of, pack, strings_of
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
@@ -108,12 +107,14 @@ def check_cleaning(batch):
 
 @functools.cache
 def plain():
-    return Fingerprinter(FingerprintSettings(**PLAIN))
+    return Fingerprinter(FingerprintSettings(**PLAIN), load_lexicon(print))
 
 
 @functools.cache
 def other():
-    return Fingerprinter(FingerprintSettings(top_k=0, weighting="uniform", ngram=2))
+    return Fingerprinter(
+        FingerprintSettings(top_k=0, weighting="uniform", ngram=2), load_lexicon(print)
+    )
 
 
 def check_fingerprints(batch):

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job import index as kept
 from dedup_job._core import KEY_BITS
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
-from dedup_job.index import IndexSettings, KeptIndex, Promised, kept
+from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import strings_of
 
@@ -419,7 +420,7 @@ def test_until_it_is_used_it_is_counted_only_and_a_load_that_fails_is_tried_agai
             raise OSError
         index.add(ids(3), prints_of([1, 2, 3]))
 
-    index.promise(Promised(3, 2, 7), load)
+    index.promise((3, 0, 2, 7), load)
     assert (len(index), index.live, index.unindexed, calls) == (3, 2, 7, [])
     with pytest.raises(OSError):  # it says nothing
         USES[use](index)
@@ -435,7 +436,7 @@ def test_while_one_thread_loads_others_wait_for_it():
         assert may_end.wait(60)
         index.add(ids(1), prints_of([7]))
 
-    index.promise(Promised(1, 1, 0), load)
+    index.promise((1, 0, 1, 0), load)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(index.live_numbers)
         assert begun.wait(60)

@@ -8,7 +8,7 @@ import pytest
 
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator
-from dedup_job.errors import DedupError
+from dedup_job.messages import DedupError
 from dedup_job.mongo import target_reader
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target

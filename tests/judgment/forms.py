@@ -6,11 +6,11 @@ import numpy as np
 
 from dedup_job import _core
 from dedup_job.cleaning import Cleaner
-from dedup_job.fingerprint.lexicon import load_lexicon
+from dedup_job.fingerprint import load_lexicon
 from dedup_job.judgment import Judge
 from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import KINDS
-from dedup_job.native.texts import pack
+from dedup_job.native.bytes_column import pack
 from tests.reference.canonical import canonical_of
 from tests.reference.form import form_of
 from tests.reference.pair import compare

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from dedup_job.fingerprint.lexicon import load_lexicon
+from dedup_job.fingerprint import load_lexicon
 from dedup_job.judgment import APART, JOINED, UNLIKELY, Judge
 from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import shipped_model

@@ -20,6 +20,7 @@ from dedup_job.judgment.model import (
     shipped_model,
     sigmoid,
 )
+from tests.judging import joined
 
 NAME = 1 << [guard.name for guard in GUARDS].index("name")
 NUMBER = 1 << [guard.name for guard in GUARDS].index("number")
@@ -88,7 +89,7 @@ def test_the_file_says_what_was_learnt_and_is_read_again():
     assert former == shipped["sources"]
     assert own["labels"] == [{"bank": "x", "label": "S", "pairs": 40}]
     assert own["confidence"] == learnt.confidence
-    different, same = model(learnt).kinds[0].joined(learnt.confidence)
+    different, same = joined(model(learnt).kinds[0], learnt.confidence)
     assert (different, same) == (learnt.own.different, learnt.own.same)
     assert (different.of, same.of) == (30, 40)
 
@@ -122,9 +123,9 @@ def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_t
 def test_a_file_has_room_for_any_number_of_labels(monkeypatch):
     monkeypatch.setattr(models, "_LEFT_OUT", 20)
     learnt = learn(Drawn(60, 60).labels(), NOW, [])
-    different, same = model(learnt).kinds[0].joined(0.0)
+    different, same = joined(model(learnt).kinds[0], 0.0)
     assert (different.of, same.of) == (20, 20)
-    shares = [one.joined / one.of for one in model(learnt).kinds[0].joined(learnt.confidence)]
+    shares = [one.joined / one.of for one in joined(model(learnt).kinds[0], learnt.confidence)]
     own = (learnt.own.different, learnt.own.same)
     assert shares == pytest.approx([one.joined / one.of for one in own], abs=0.06)
 

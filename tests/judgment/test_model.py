@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from dedup_job import _core
-from dedup_job.decision.settings import CONFIDENCE
-from dedup_job.errors import ConfigurationError
+from dedup_job.decision import CONFIDENCE
 from dedup_job.judgment.model import (
     KINDS,
     MOST_BYTES,
@@ -20,6 +19,8 @@ from dedup_job.judgment.model import (
     model_of,
     part_of,
 )
+from dedup_job.messages import ConfigurationError
+from tests.judging import joined
 
 NODES = {
     "feature": [0, -1, -1],
@@ -58,12 +59,12 @@ def test_trees_are_evaluated_and_weighed():
 
 def test_the_confidence_says_how_many_labelled_pairs_are_joined():
     for kind in model_of(json.dumps(document()), "given").kinds:
-        assert kind.joined(0.2) == ((1, 2), (2, 2))
-        assert kind.joined(0.95) == ((0, 2), (0, 2))
+        assert joined(kind, 0.2) == ((1, 2), (2, 2))
+        assert joined(kind, 0.95) == ((0, 2), (0, 2))
 
 
 def test_the_model_that_ships_is_small_and_keeps_what_the_default_confidence_promises():
-    counts = [kind.joined(CONFIDENCE)[0] for kind in load_model(None).kinds]
+    counts = [joined(kind, CONFIDENCE)[0] for kind in load_model(None).kinds]
     assert sum(joined for joined, _ in counts) <= 0.007 * sum(different for _, different in counts)
     assert files("dedup_job.judgment").joinpath("model.json").stat().st_size <= 300_000
 

@@ -4,12 +4,12 @@ from functools import partial
 
 import pytest
 
-from dedup_job.commands import inspect, listing, review
+from dedup_job import index as kept
+from dedup_job.commands import look, review
 from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
-from dedup_job.index import kept
 from dedup_job.job import pipeline
+from dedup_job.messages import UsageError
 from dedup_job.mongo.source import Source
 from dedup_job.runs.status import Check
 from dedup_job.runs.survey import Label
@@ -274,10 +274,10 @@ def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
     lines = command(ran, "list", "--what", "near", "--format", "jsonl")
     assert f'"of": 2, "against": "{name}"' in lines
     assert f"against   {name}" in command(ran, "inspect", "2")
-    found = inspect.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")
+    found = look.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")
     assert found.original is not None
     assert found.original.text == LONG
-    page = listing.survey_target(settings_of(ran), f"{ran.name}.target")
+    page = look.survey_target(settings_of(ran), f"{ran.name}.target")
     assert {(p.of, p.against, p.other) for p in page.near.pairs} == {("2", name, LONG)}
     assert {pair.against for pair in page.refused.pairs} == {name}
 
@@ -286,7 +286,7 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
     insert(database, other=["甲文", "乙文"], source=["丁文", "甲文", "丁文"])
     run_against(database)
     assert command(database, "list", "--what", "groups").startswith("1 duplicate  1  ")
-    seen = inspect.inspect(settings_of(database), ["1"], target=f"{database.name}.target")
+    seen = look.inspect(settings_of(database), ["1"], target=f"{database.name}.target")
     assert seen.dropped == 1
 
 

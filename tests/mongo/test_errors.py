@@ -9,7 +9,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
+from dedup_job.messages import DatabaseUnreachable, DedupError, StateMismatch, UsageError
 from dedup_job.mongo.checks import check_takes_writes
 from dedup_job.mongo.connection import check_version
 from tests.running import after_batches, assert_each_source_id_is_in_one_place, refusal, run_here

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import pytest
 from bson import ObjectId
 
-from dedup_job.commands import run as run_module
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.errors import LeaseLost, UsageError
+from dedup_job.job import pipeline
+from dedup_job.messages import LeaseLost, UsageError
 from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
@@ -76,7 +76,7 @@ class Following(threading.Thread):
 def following(database, every=LONG, **flags):
     run = Following(database, **flags)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_module, "_REPORT_SECONDS", 60 * every)
+        patch.setattr(pipeline, "_REPORT_SECONDS", 60 * every)
         run.start()
         try:
             yield run
@@ -274,7 +274,7 @@ def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
 
 
 def short_periods():
-    run_module._REPORT_SECONDS = 60 * SHORT
+    pipeline._REPORT_SECONDS = 60 * SHORT
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])

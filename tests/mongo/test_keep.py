@@ -8,7 +8,7 @@ from bson import Decimal128, Int64
 
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from tests.deciding import BY_SIMILARITY
 from tests.proving import command, good
 from tests.running import run_here, without_runs

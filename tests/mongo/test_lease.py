@@ -8,7 +8,7 @@ import pytest
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import LeaseHeld, LeaseLost
+from dedup_job.messages import LeaseHeld, LeaseLost
 from dedup_job.mongo import state as lease
 from dedup_job.mongo.connection import ConnectionSettings, connect
 from dedup_job.mongo.errors import RetryPolicy

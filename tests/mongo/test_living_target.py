@@ -10,7 +10,7 @@ from bson import Int64
 from dedup_job import deduplicate
 from dedup_job.commands.maintenance import check_target, restore, undo_run
 from dedup_job.demo import make_corpus
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import Check
 from tests.mongo.test_follow import SHORT, eventually, following

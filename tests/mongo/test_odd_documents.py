@@ -9,7 +9,7 @@ import pytest
 from bson import Binary, DatetimeMS, Int64, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
 
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.raw_bson import RAW

@@ -3,8 +3,8 @@
 import pytest
 
 from dedup_job import settings as settings_module
-from dedup_job.errors import StateMismatch
 from dedup_job.judgment.features import RULES
+from dedup_job.messages import StateMismatch
 from tests.proving import command, fill_alike, refused, stored
 from tests.running import after_batches, run_here
 from tests.wire import AFTER, killed_at

@@ -17,7 +17,7 @@ from pymongo.errors import (
 )
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.messages import DatabaseUnreachable, UsageError
 from dedup_job.mongo.errors import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
 from tests.faults.points import failing

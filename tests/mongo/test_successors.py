@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from dedup_job.errors import StateMismatch
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo.source import Source
 from tests.mongo.test_keep import stored
 from tests.proving import command, good, refused
@@ -56,7 +56,7 @@ def test_a_source_that_loses_its_texts_takes_nothing_out(any_database, what):
     any_database.source.update_many({"_id": {"$gte": 5}}, LOST[what])
     error = refused(any_database, "run", "--source", "source", "--on-change", "refresh", "--yes")
     assert "of the 40 documents that were decided would leave" in str(error)
-    assert error.exit_code == StateMismatch.exit_code
+    assert error.code == StateMismatch.code
     assert stored(any_database) == before
     run_here(
         any_database,

@@ -9,9 +9,9 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
-from dedup_job.errors import StateMismatch
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.job.pipeline import RunProgress
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
@@ -50,7 +50,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database,
     assert kept.texts(list(stored)) == stored
     (page,) = kept.kept()
     assert sorted(page.keys) == sorted(stored)
-    fingerprinter = Fingerprinter(FingerprintSettings(), sketcher=Sketcher(CHANNELS))
+    fingerprinter = Fingerprinter(FingerprintSettings(), load_lexicon(print), Sketcher(CHANNELS))
     found, expected = page.fingerprints, fingerprinter.fingerprint([stored[k] for k in page.keys])
     assert np.array_equal(found.rows, expected.rows)
     for name in ("keys", "bits", "channels"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import form_of
 from dedup_job.demo import make_corpus
-from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.messages import ConfigurationError, UsageError
 from dedup_job.mongo.id_keys import id_element
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.runs.status import Check

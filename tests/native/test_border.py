@@ -8,7 +8,7 @@ import pytest
 
 from dedup_job import _core
 from dedup_job.cleaning import Cleaner
-from dedup_job.fingerprint.lexicon import load_lexicon
+from dedup_job.fingerprint import load_lexicon
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from tests.judging import judge_for
 

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.native import bytes_column as columns
-from dedup_job.native.bytes_column import joined, strings_of
-from dedup_job.native.texts import (
+from dedup_job.native.bytes_column import (
     BREAK,
     as_lines,
     concatenated,
     has_breaks,
     is_text_hash,
+    joined,
     pack,
     parted,
-    with_breaks,
+    rejoined,
+    strings_of,
 )
 
 STRINGS = st.lists(st.binary(max_size=9), max_size=8)
@@ -108,7 +109,7 @@ def test_texts_with_breaks_are_their_parts_and_back(texts):
     parts, counts = parted(marked)
     assert parts.texts() == [part for text in texts for part in text]
     assert counts.tolist() == [len(text) for text in texts]
-    assert with_breaks(parts, counts).texts() == marked.texts()
+    assert rejoined(parts, counts).texts() == marked.texts()
     lines = as_lines(parts, counts).texts()
     assert lines == ["\n".join(part for part in text if part) for text in texts]
     assert has_breaks(marked) == any(len(text) > 1 for text in texts)

@@ -15,7 +15,7 @@ from dedup_job.printing import escaped
 from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.survey import Drawn, Group, Survey
-from tests.runs.test_survey import many_pairs
+from tests.runs.test_survey import ABOUT, many_pairs
 from tests.test_printing import commands
 
 HOSTILE = [
@@ -74,15 +74,12 @@ def survey_with(text, name=None, written="1"):
         stages={},
     )
     return Survey(
-        target=name,
-        source=name,
+        about=About(name, name, {"source": {"field": text}}, {"python": text}, dry_run=False),
         counts=counts,
         near=Drawn((0,) * 90 + (1,) * 10, [pair], [pair]),
         refused=Drawn((1,) * 100),
         groups=[Group(replace(pair, text=text, duplicates=9), [pair])],
         runs=[run],
-        settings={"source": {"field": text}},
-        versions={"python": text},
     )
 
 
@@ -192,15 +189,15 @@ def test_similar_documents_that_were_kept_are_counted_from_a_similarity_that_is_
 
 
 def test_a_dry_run_names_only_commands_that_need_no_target():
-    further = [
-        report_page(replace(survey_with("t"), dry_run=dry)).split('id="further"')[1]
-        for dry in (True, False)
-    ]
+    made, further = survey_with("t"), []
+    for dry in (True, False):
+        page = report_page(replace(made, about=replace(made.about, dry_run=dry)))
+        further.append(page.split('id="further"')[1])
     names = [re.findall(r"<code>dedup (\w+)", one) for one in further]
     assert names == [["run", "inspect"], ["list", "list", "inspect", "restore", "check", "undo"]]
 
 
 def test_a_target_without_anything_has_a_page():
-    page = report_page(Survey("a.b", "a.c", Counts()))
+    page = report_page(Survey(ABOUT, Counts()))
     assert "No run has finished yet" in page
     assert "There are no duplicates" in page

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from dedup_job.errors import UsageError
+from dedup_job.messages import UsageError
 from dedup_job.report import progress as metrics
 from dedup_job.report.progress import MetricsFile, as_text
 from dedup_job.runs.decided import Counts

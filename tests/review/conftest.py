@@ -16,7 +16,7 @@ from tests.running import run_here, uri_of
 
 pytest.importorskip("uvicorn")
 
-from dedup_job.review import TOKEN_HEADER, Ticket, bound, page_server
+from dedup_job.server import TOKEN_HEADER, Ticket, bound, page_server
 
 
 @dataclass

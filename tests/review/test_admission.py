@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from dedup_job.review import Ticket, bound
+from dedup_job.server import Ticket, bound
 
 
 def test_the_page_opens_for_all_and_holds_nothing_of_the_target_or_the_token(page, reviewed):

@@ -4,8 +4,10 @@ from collections import Counter
 
 from dedup_job.documents import Difference, Pair
 from dedup_job.runs.decided import DUPLICATE, KEPT, Counts, DecidedDocument
+from dedup_job.runs.run import About
 from dedup_job.runs.survey import Drawn, Stratum, Survey
 
+ABOUT = About("a.c", "a.b", {}, {}, dry_run=False)
 GUARDS = ("number", "negation", "unit", "image")
 
 
@@ -40,7 +42,7 @@ def many_pairs():
         Drawn(extreme=extreme, random=random),
         Drawn(extreme=likely, random=refused),
     )
-    return Survey("a.b", "a.c", Counts(), near=both[0], refused=both[1])
+    return Survey(ABOUT, Counts(), near=both[0], refused=both[1])
 
 
 def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind():
@@ -71,7 +73,7 @@ def test_each_pair_is_shown_once():
 
 def test_where_there_are_few_pairs_all_are_among_the_first():
     few = Drawn(extreme=[near(1, "layout"), near(2, "layout")])
-    survey = Survey("a.b", "a.c", Counts(), near=few)
+    survey = Survey(ABOUT, Counts(), near=few)
     assert [one.pairs[0].id for one in survey.first] == ["1", "2"]
     assert survey.others_by_stratum == []
 

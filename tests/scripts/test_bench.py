@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dedup_job.judgment.model import load_model
+from tests.judging import joined
 
 METAL = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，写出方程式。"
 RIVER = "黄河中下游的气候特点是什么？请从气温、降水和季节变化三个方面加以说明，并分析其成因。"
@@ -69,5 +70,5 @@ def test_a_model_is_made_of_labelled_pairs_byte_for_byte(tmp_path):
         )
         made.append(model.read_bytes())
     assert made[0] == made[1]
-    assert load_model(tmp_path / "a.json").kinds[0].joined(0.9)[1].of > 0
+    assert joined(load_model(tmp_path / "a.json").kinds[0], 0.9)[1].of > 0
     assert len(scores.read_text(encoding="utf-8").split()) == len(lines)

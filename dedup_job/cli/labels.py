@@ -19,9 +19,8 @@ from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.process import StopSignals
 from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input
-from dedup_job.messages import Message, asked_language, counted, joined, localized
+from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.survey import Share
@@ -126,7 +125,7 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
 
 def _server() -> Any:
     try:
-        import dedup_job.review as server  # here: an extra
+        import dedup_job.server as server  # here: an extra
     except ModuleNotFoundError as e:
         if (e.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -236,7 +235,15 @@ def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
     out.say(joined(_said(lesson), "\n"))
     out.say()
     out.table(_joined(lesson))
-    out.say(joined(_new_model(lesson), "\n"))
+    out.say(
+        Message("The new model is judged by cross-validation: each part by a model of the others.")
+    )
+    if lesson.learnt.own.same.joined <= lesson.learnt.shipped.same.joined:
+        no_more = Message(
+            "The new model joins no more of the same than the one that ships: keep that one, or "
+            "label\nmore pairs."
+        )
+        out.say(no_more)
     out.say()
     out.say(joined(last, "\n"))
 
@@ -266,17 +273,6 @@ def _said(lesson: Lesson) -> Iterator[Message]:
         names = ", ".join(f"{name} {number:,}" for name, number in refused.items())
         yield Message(
             "labelled same, and kept apart by a guard all the same: {guards}", guards=names
-        )
-
-
-def _new_model(lesson: Lesson) -> Iterator[Message]:
-    yield Message(
-        "The new model is judged by cross-validation: each part by a model of the others."
-    )
-    if lesson.learnt.own.same.joined <= lesson.learnt.shipped.same.joined:
-        yield Message(
-            "The new model joins no more of the same than the one that ships: keep that one, or "
-            "label\nmore pairs."
         )
 
 

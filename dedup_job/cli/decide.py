@@ -1,9 +1,8 @@
 """The commands that decide: `dedup run`, `dedup file`, `dedup demo`."""
 
-from __future__ import annotations
-
 import logging
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,28 +13,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column
 
 from dedup_job import commands
-from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
+from dedup_job.cli.console import Overwrite, answer, confirm, console, is_interactive, save
 from dedup_job.cli.process import StopSignals, output_error
 from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
-from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, counted, joined, localized
-from dedup_job.printing import as_json
-from dedup_job.report.output import figures, new_table
+from dedup_job.messages import DedupError, Interrupted, Message, UsageError, counted, joined
+from dedup_job.printing import as_json, command_line
+from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.pairs import label
 from dedup_job.report.progress import MetricsFile, above, shown_progress, told
 from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.commands.demo import Row
-    from dedup_job.commands.run import Spread, SurveyCollector
+    from dedup_job.commands.run import Spread
+    from dedup_job.mongo.checks import Overview
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
+_UNCHANGED = Message("nothing was written")
 _ENDED = Message("ended at once. Nothing is lost: the same command goes on from the checkpoint.")
 _From = Annotated[
     str | None,
@@ -118,13 +117,11 @@ def run(
     """
     proposed = None
     if (source is None or target is None) and not (follow or cluster or metrics_file):
-        from dedup_job.cli.guide import propose  # here: few runs need it
-
         html = html or Path("pairs.html")
         typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
         look, names = ("--dry-run", "--html", str(html)), (source, target)
         with StopSignals():
-            source, target, field, proposed = propose(
+            source, target, field, proposed = _propose(
                 options.load(), names, typed, look, asks=not yes
             )
         dry_run = True
@@ -148,14 +145,24 @@ def run(
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
             watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
-            metrics.report = commands.run.run_job(settings, request, watch, spread)
-        pages: list[Callable[[Run], None]] = []
-        if html is not None:
-            pages.append(partial(_write_page, html, settings, metrics, collector))
-        if proposed is not None:
-            how = joined([Message("to write the unique documents:"), proposed], "\n  ")
-            pages.append(lambda _: console().say(how))
-        tell(metrics.report, report, stop, profile=profile, pages=pages)
+            outcome = metrics.report = commands.run.run_job(settings, request, watch, spread)
+
+        def show_more() -> None:
+            if html is not None:
+                from dedup_job.cli.listing import write_page  # here: few runs need it
+
+                survey = None if collector is None else collector.survey
+                if survey is None:
+                    into = outcome.about.target
+                    with shown_progress(metrics) as progress:
+                        survey = commands.look.survey_target(settings, into, progress)
+                write_page(survey, html)
+                console().say(Message("{file}: open it in a browser.", file=html))
+            if proposed is not None:
+                how = Message("to write the unique documents:")
+                console().say(joined([how, proposed], "\n  "))
+
+        tell(outcome, report, stop, profile=profile, show_more=show_more)
 
 
 @contextmanager
@@ -181,20 +188,19 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         told(Message("nothing arrived since run {run}", run=outcome.number))
         return
     counts = outcome.counts
-    told(
-        Message(
-            "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
-            run=outcome.number,
-            documents=counted(counts.scanned, "document"),
-            kept=counts.kept,
-            duplicates=counts.duplicates,
-        )
+    done = Message(
+        "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+        run=outcome.number,
+        documents=counted(counts.scanned, "document"),
+        kept=counts.kept,
+        duplicates=counts.duplicates,
     )
+    told(done)
     if file is not None:
         _write_report(outcome, file)
 
 
-def _on_cluster(address: str) -> Spread:
+def _on_cluster(address: str) -> "Spread":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster import spread  # here: few runs need it
@@ -202,29 +208,81 @@ def _on_cluster(address: str) -> Spread:
     return partial(spread, address)
 
 
-def _write_page(
-    file: Path,
-    settings: Settings,
-    metrics: MetricsFile,
-    collector: SurveyCollector | None,
-    outcome: Run,
-) -> None:
-    from dedup_job.cli.listing import write_page  # here: few runs need it
+_FIELDS = 3  # of a collection, in the table
 
-    survey = None if collector is None else collector.survey
-    if survey is None:
-        with shown_progress(metrics) as progress:
-            target = outcome.about.target
-            survey = commands.listing.survey_target(settings, target, progress)
-    write_page(survey, file)
-    console().say(Message("{file}: open it in a browser.", file=file))
+
+def _propose(
+    settings: "Settings",
+    names: tuple[str | None, str | None],
+    typed: Sequence[str],
+    look: Sequence[str],
+    *,
+    asks: bool,
+) -> tuple[str, str, str | None, str]:
+    """Return source, target, field and the command that writes, for a run without some of them.
+
+    The field is None where the options name one. UsageError holds the command if nobody is asked.
+    look: the options of a dry run.
+    """
+    out, (source, target), field = Output(sys.stderr), names, None
+    asks = asks and is_interactive()
+    if source is None:
+        from dedup_job.commands.opened import connected  # here: few runs need them
+        from dedup_job.mongo.checks import look_around
+
+        with shown_progress() as progress, connected(settings, progress) as (client, database):
+            progress.stage(Message("looking at what the server holds"))
+            found = look_around(client, database)
+        if not found.largest:
+            raise UsageError(
+                "--source is missing, and the server shows this user no collection that holds "
+                "documents. Name one with --source database.collection, or load your texts first: "
+                "docs/first-run.md shows how."
+            )
+        _show(found, out)
+        one = found.largest[_number(len(found.largest)) - 1 if asks else 0]
+        source = one.name
+        field = one.fields[0].name if one.fields and "--field" not in typed else None
+    target = target or f"{source}_unique"
+    own = ("--field", field) if field else ()
+    words = ("run", "--source", source, "--target", target, *own, *typed)
+    command = command_line(*words, *look)
+    if not asks:
+        missing = "--target" if names[0] else "--source"
+        example = Message("{option} is missing; for example:", option=missing)
+        raise UsageError(joined([example, f"  {command}"], "\n"))
+    out.say(f"\n  {command}\n")
+    confirm(Message("Run this command?"), _UNCHANGED, default=True)
+    return source, target, field, command_line(*words)
+
+
+def _show(found: "Overview", out: Output) -> None:
+    fields = Column(Message("fields with text: share, length"), overflow="fold")
+    table = new_table(*figures(""), Message("collection"), *figures(Message("documents")), fields)
+    for at, one in enumerate(found.largest, 1):
+        shown = (f"{f.name} ({f.share:.0%}, {f.characters:,.0f})" for f in one.fields[:_FIELDS])
+        table.add_row(f"{at}", one.name, f"{one.documents:,}", ", ".join(shown))
+    out.table(table)
+    if found.others:
+        more = Message("{more:,} more are smaller, empty or not counted.", more=found.others)
+        out.paragraph(joined([more, Message("--db NAME shows one database.")]))
+    out.say()
+
+
+def _number(last: int) -> int:
+    question = Message("Which collection holds the texts? Its number, 1 to {last}", last=last)
+    ask: partial[str] = partial(typer.prompt, default="1")
+    numbers = {f"{number}": number for number in range(1, last + 1)}
+    while (said := answer(ask, question, _UNCHANGED).strip()) not in numbers:
+        pass
+    return numbers[said]
 
 
 def _agree(source: str, target: str) -> None:
     question = Message(
         "Copy the unique documents of {source} to the new {target}?", source=source, target=target
     )
-    confirm(question, Message("nothing was written"), default=True)
+    confirm(question, _UNCHANGED, default=True)
 
 
 def tell(
@@ -234,22 +292,21 @@ def tell(
     *,
     profile: bool = False,
     stays: bool = True,
-    pages: Sequence[Callable[[Run], None]] = (),
+    show_more: Callable[[], None] = lambda: None,
 ) -> None:
-    """Print and write the report, make the pages, end with the exit code; stays: the target."""
+    """Print and write the report, end with the exit code; stays: the target."""
     # first: the files may not be to be written
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
         lost = Message("the report could not be printed: {why}", why=error.strerror)
-        typer.echo(localized(lost), err=True)
+        Output(sys.stderr).say(lost)
     if file is not None:
         _write_report(outcome, file)
-    for write in pages:
-        try:
-            write(outcome)
-        except DedupError as e:
-            status = label(str(outcome.status))
-            raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
+    try:
+        show_more()
+    except DedupError as e:
+        status = label(str(outcome.status))
+        raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         raise Interrupted(_stopped(outcome, signum), signum)
@@ -333,21 +390,6 @@ def file(
         raise typer.Exit(QUARANTINED)
 
 
-_WHAT_IT_IS = {
-    "original": Message("a text of its own"),
-    "exact_copy": Message("the same text"),
-    "markup_copy": Message("the same text in other HTML"),
-    "near_copy": Message("a typo, a note, other commas"),
-    "number_changed": Message("asks with another number"),
-    "polarity_changed": Message("asks for the opposite"),
-    "short": Message("8 characters at most"),
-    "short_copy": Message("the same short text"),
-    "empty": Message("HTML or spaces without words"),
-    "missing": Message("the field is missing"),
-    "not_text": Message("a number, a list, bytes ..."),
-}
-
-
 def demo(
     documents: Annotated[
         int, typer.Option(metavar="N", min=100, help="How many documents to make, roughly.")
@@ -364,13 +406,20 @@ def demo(
 
     The run is on a MongoDB server of its own.
     """
+    from dedup_job.demo import KINDS, run_demo  # here: --help should not wait for it
+
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
-        done = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
-    tell(done.report, None, stop, stays=False)
+        outcome, rows, lost = run_demo(documents, seed, embedded, watch, out.say)
+    tell(outcome, None, stop, stays=False)
     out.say()
-    out.table(_planted(done.rows))
+    what, should = Message("what was planted"), Message("should be")
+    as_due = figures(Message("decided so"))
+    table = new_table(what, *figures(Message("planted")), should, *as_due)
+    for kind, due, number, found in rows:
+        table.add_row(KINDS[kind][2], f"{number:,}", Message(due), f"{found:,}")
+    out.table(table)
     out.say()
     out.paragraph(
         Message(
@@ -378,17 +427,8 @@ def demo(
             "On your own data: `dedup run` lists the collections of a server, and asks.\n"
             "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
             "  dedup run",
-            lost=done.lost,
+            lost=lost,
         )
     )
-    if done.lost:
+    if lost:
         raise typer.Exit(1)
-
-
-def _planted(rows: Sequence[Row]) -> Table:
-    what, should = Message("what was planted"), Message("should be")
-    as_due = figures(Message("decided so"))
-    table = new_table(what, *figures(Message("planted")), should, *as_due)
-    for kind, due, number, found in rows:
-        table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due), f"{found:,}")
-    return table

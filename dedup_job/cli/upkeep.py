@@ -11,19 +11,9 @@ from rich.table import Column, Table
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, asking, console, save, working
-from dedup_job.cli.usage import (
-    CONNECTION,
-    OF_A_TARGET,
-    Given,
-    Source,
-    Target,
-    Yes,
-    check_range,
-    with_options,
-)
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.cli.usage import OF_A_TARGET, Given, Source, Target, Yes, check_range, with_options
 from dedup_job.files import check_new, read_input
-from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.messages import Message, StateMismatch, UsageError, counted, joined, localized
 from dedup_job.printing import as_json, command_line
 from dedup_job.report.output import Block, figures, new_table
 from dedup_job.report.terminal import details
@@ -119,7 +109,7 @@ def _advice(found: Checked, findings: Sequence[Finding]) -> Message:
     return joined(lines, "\n")
 
 
-@with_options(*CONNECTION, "config")
+@with_options("uri", "uri_file", "db", "config")
 def status(
     target: Target,
     break_lease: Annotated[

@@ -1,35 +1,36 @@
-"""Documents and texts looked at: what was or would be decided, why, and what is near."""
-
-from __future__ import annotations
+"""What a person looks at in a target: documents and texts one by one, lists and samples."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from bson import json_util
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
-from dedup_job.commands.opened import Opened, decided_records, opened, refusal
+from dedup_job.commands.opened import Opened, decided_records, opened, refusal, several
 from dedup_job.commands.run import decided_document
+from dedup_job.decision import Models
 from dedup_job.decision.greedy import PairRecheck, PairView
-from dedup_job.decision.settings import Models
-from dedup_job.documents import Difference, Document, Quarantined, content_of
-from dedup_job.errors import UsageError
+from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, content_of
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.preparing import load_index
-from dedup_job.messages import Message
+from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.audit import held_counts
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.records import KeptRecord, PairReader, Record, Records
-from dedup_job.mongo.sampling import Sampler
+from dedup_job.mongo.sampling import Sampler, naming
+from dedup_job.mongo.state import is_by_hand, with_checkpoint
 from dedup_job.printing import id_as_json
-from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
-from dedup_job.runs.run import QUIET, Progress
+from dedup_job.runs.decided import DUPLICATE, KEPT, PAIRS, Counts, DecidedDocument, ListFilter, What
+from dedup_job.runs.run import QUIET, About, Progress, Run, Status
+from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings, expect_settings
 
 _MAX_VIEWED = 1000  # candidates that are compared
@@ -148,12 +149,7 @@ class _Inspector:
     ) -> None:
         self._settings, self._models, self._progress = settings, models, progress
         self._clean = Cleaner(settings.cleaning).clean
-        self._target = on
-
-    @property
-    def _on(self) -> Opened:
-        assert self._target is not None  # without a target nothing is looked up
-        return self._target
+        self._on = cast("Opened", on)  # without a target nothing is looked up
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
@@ -311,3 +307,141 @@ def _plain(value: Any) -> Any:
             plain |= {own: id_as_json(plain[own])}
         return plain
     return json.loads(json_util.dumps(value))
+
+
+def list_documents(
+    settings: Settings,
+    target: str,
+    wanted: ListFilter,
+    progress: Progress = QUIET,
+    *,
+    limit: int | None = None,
+    texts: bool = False,
+) -> Iterator[list[DecidedDocument]]:
+    """Yield the documents listed, page by page: in `_id` order, groups the largest first."""
+    with _sampler(settings, target, wanted, progress) as sampler:
+        yield from sampler.pages(limit, texts=texts)
+
+
+def list_ids(
+    settings: Settings,
+    target: str,
+    wanted: ListFilter,
+    progress: Progress = QUIET,
+    *,
+    limit: int | None = None,
+) -> Iterator[list[str]]:
+    """Yield the ids of documents listed, page by page, as `restore` and `inspect` take them."""
+    with _sampler(settings, target, wanted, progress) as sampler:
+        yield from sampler.ids(limit)
+
+
+class Sample(NamedTuple):
+    """Some of the documents that are wanted, and the number of all."""
+
+    documents: list[DecidedDocument]
+    total: int
+
+
+def sample_pairs(
+    settings: Settings,
+    target: str,
+    wanted: ListFilter,
+    number: int,
+    seed: int | None = None,
+    progress: Progress = QUIET,
+    *,
+    texts: bool = True,
+) -> Sample:
+    """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
+
+    The same seed draws the same ones. Most doubtful are near duplicates with the largest part left
+    out of the comparison, then the least likely, and the likeliest of refused pairs; where no model
+    decided, by similarity.
+    """
+    if seed is not None and wanted.what not in PAIRS:
+        raise UsageError(
+            "{what} are not drawn at random; {pairs} are.", what=wanted.what, pairs=", ".join(PAIRS)
+        )
+    with _sampler(settings, target, wanted, progress) as sampler:
+        return Sample(sampler.sample(number, seed, texts=texts), sampler.count())
+
+
+@contextmanager
+def _sampler(
+    settings: Settings, target: str, wanted: ListFilter, progress: Progress
+) -> Iterator[Sampler]:
+    wanted.check()
+    with opened(settings, target, progress) as on:
+        progress.stage(Message("looking through the ledger"))
+        of_key = None if wanted.of is None else _kept_key(on, wanted.of)
+        sampler = Sampler(on.target, wanted, of_key, name=naming(on.target))
+        sampler.check()
+        yield sampler
+
+
+def _kept_key(on: Opened, written: str) -> bytes:
+    decided = decided_records(on, Records(on.target), written)
+    kept = [record for record in decided if record.kept is not None]
+    if len(kept) > 1:
+        raise several(written, kept)
+    if not kept:
+        raise UsageError(
+            "_id {id} is not kept, so nothing is a duplicate of it. `dedup inspect` shows "
+            "which kept document it was dropped for.",
+            id=shown(decided[0].key),
+        )
+    return kept[0].key
+
+
+_GROUPS, _MEMBERS, _RUNS = 15, 6, 200
+_SEED = 0  # of the samples
+_SAID_BY_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # no collection does
+
+
+def survey_target(
+    settings: Settings,
+    target: str,
+    progress: Progress = QUIET,
+) -> Survey:
+    """Read what there is to say of a target; UsageError if no run wrote it. Nothing is written."""
+    with opened(settings, target, progress) as on:
+
+        def sampler(what: What, **more: Any) -> Sampler:
+            return Sampler(on.target, ListFilter(what), **more)
+
+        progress.stage(Message("counting"))
+        rows, state = on.target.run_rows(), on.target.state.read() or {}
+        own = [row for row in rows if not is_by_hand(row)]
+        lines = [with_checkpoint(Run.from_row(row), state) for row in own]
+        live = [line for line in lines if line.status != Status.UNDONE]
+        said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
+        progress.stage(Message("drawing samples"))
+        near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
+        refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
+        found = PairReader(on.target).read([*near.pairs, *refused.pairs])
+        others = sampler(What.EXACT).sample(OTHERS, _SEED)
+        for what, reasons in NO_TEXT.items():
+            for reason in reasons:
+                others += sampler(What(what), reason=reason).first(OTHERS)
+        progress.stage(Message("looking for the largest groups"))
+        groups = [
+            Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
+            for one in sampler(What.GROUPS).first(_GROUPS)
+        ]
+        decision, last = on.settings.decision, own[-1] if own else {}
+        made = last.get("settings", {}), last.get("versions", {})
+        return Survey(
+            about=About(on.target.source.full_name, on.target.name, *made, dry_run=False),
+            counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
+            restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
+            source_gone=not on.target.retry(on.target.source.estimated_document_count),
+            threshold=decision.confidence if decision.judges else decision.similarity,
+            judged=decision.judges,
+            near=near.changed(found),
+            refused=refused.changed(found),
+            others=others,
+            groups=groups,
+            runs=lines[-_RUNS:],
+            runs_left_out=max(0, len(lines) - _RUNS),
+        )

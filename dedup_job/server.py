@@ -3,8 +3,6 @@
 Each tab says which pair it shows.
 """
 
-from __future__ import annotations
-
 import errno
 import secrets
 import socket
@@ -24,8 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dedup_job.commands.review import Review
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
-from dedup_job.messages import Message
+from dedup_job.messages import DatabaseUnreachable, DedupError, Message, UsageError
 from dedup_job.pages import STATIC, asset, failure_part, review_part
 from dedup_job.runs.survey import AskedPair, Label
 
@@ -58,10 +55,10 @@ def serve(review: Review, own: socket.socket, ready: Callable[[str], None], lang
     page_server(review, ticket, language).run(sockets=[own])
 
 
-def page_server(review: Review, ticket: Ticket, language: str = "") -> uvicorn.Server:
+def page_server(review: Review, ticket: "Ticket", language: str = "") -> uvicorn.Server:
     """Return what serves the page to those who hold the ticket."""
     config = uvicorn.Config(
-        Admission(review_app(review, language), ticket),
+        _Admission(_application(review, language), ticket),
         log_config=None,
         access_log=False,  # a line would hold the token
         lifespan="off",
@@ -73,53 +70,37 @@ def page_server(review: Review, ticket: Ticket, language: str = "") -> uvicorn.S
     return uvicorn.Server(config)
 
 
-def review_app(review: Review, language: str) -> Starlette:
-    """Return the application; who may ask it is not its concern. language: that was asked for."""
-    desk = _Desk(review)
+def _application(review: Review, language: str) -> Starlette:
+    def panel(key: str | None, last: AskedPair | None = None) -> str:
+        """Return the part that changes; key: of the pair to answer; last: the one just answered."""
+        asked = None if key is None else review.pair(key)
+        about = {"target": review.target, "progress": review.progress()}
+        return review_part("review_panel", asked=asked, last=last, **about)
+
+    def shown(key: str | None, last: AskedPair | None = None) -> Response:
+        address = f"/?at={key}" if key else "/"
+        return HTMLResponse(panel(key, last), headers={"HX-Replace-Url": address})
 
     def page(_: Request) -> Response:  # without anything of the target: it asks with the token
         return HTMLResponse(review_part("review", language=language))
 
-    return Starlette(
-        routes=[
-            Route("/", page),
-            Route("/content", desk.content),
-            *(Route(path, desk.show) for path in ("/back", "/next")),
-            Route("/answer", desk.taken, methods=["POST"]),
-            Route("/static/{name}", _static),
-        ],
-        exception_handlers={DedupError: _failure, Exception: _failure},
-    )
-
-
-class _Desk:
-    def __init__(self, review: Review) -> None:
-        self._review = review
-
-    def content(self, request: Request) -> Response:
-        """Return what fills the page: a pair, else the first without an answer."""
-        review = self._review
+    def content(request: Request) -> Response:
         review.refresh()
         key = request.query_params.get("at") or review.next_open()
         try:
-            panel = self._panel(key)
+            first = panel(key)
         except UsageError:  # the address is of another review
-            panel = self._panel(review.next_open())
+            first = panel(review.next_open())
         about = {"target": review.target, "name": review.name, "stored_in": review.stored_in}
-        return HTMLResponse(review_part("content", panel=panel, **about))
+        return HTMLResponse(review_part("content", panel=first, **about))
 
-    def show(self, request: Request) -> Response:
-        """Return the pair before one, or the next without an answer."""
-        review, at = self._review, request.query_params.get("pair")
-        return self._shown(
-            review.before(at) if request.url.path == "/back" else review.next_open(at)
-        )
+    def back(request: Request) -> Response:
+        return shown(review.before(request.query_params.get("pair")))
 
-    async def taken(self, request: Request) -> Response:
-        """Store an answer; return the next pair, and the decision on this one."""
-        return await run_in_threadpool(self._answer, await request.body())
+    def following(request: Request) -> Response:
+        return shown(review.next_open(request.query_params.get("pair")))
 
-    def _answer(self, body: bytes) -> Response:
+    def answer(body: bytes) -> Response:
         try:
             form = parse_qs(body.decode("utf-8-sig"), keep_blank_values=True, errors="strict")
         except ValueError as e:
@@ -127,19 +108,24 @@ class _Desk:
         key, said = (form.get(name, [""])[0] for name in ("pair", "label"))
         if said not in [*Label]:
             raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
-        self._review.answer(key, Label(said))
-        last = self._review.pair(key)
-        return self._shown(self._review.next_open(key), last=last)
+        review.answer(key, Label(said))
+        last = review.pair(key)
+        return shown(review.next_open(key), last)
 
-    def _panel(self, key: str | None, last: AskedPair | None = None) -> str:
-        """Return the part that changes; key: of the pair to answer; last: the one just answered."""
-        asked = None if key is None else self._review.pair(key)
-        about = {"target": self._review.target, "progress": self._review.progress()}
-        return review_part("review_panel", asked=asked, last=last, **about)
+    async def answered(request: Request) -> Response:
+        return await run_in_threadpool(answer, await request.body())
 
-    def _shown(self, key: str | None, last: AskedPair | None = None) -> Response:
-        panel = self._panel(key, last)
-        return HTMLResponse(panel, headers={"HX-Replace-Url": f"/?at={key}" if key else "/"})
+    return Starlette(
+        routes=[
+            Route("/", page),
+            Route("/content", content),
+            Route("/back", back),
+            Route("/next", following),
+            Route("/answer", answered, methods=["POST"]),
+            Route("/static/{name}", _static),
+        ],
+        exception_handlers={DedupError: _failure, Exception: _failure},
+    )
 
 
 def _failure(request: Request, error: Exception) -> Response:
@@ -154,10 +140,11 @@ def _failure(request: Request, error: Exception) -> Response:
 
 def _static(request: Request) -> Response:
     try:
-        name, kind = STATIC[request.path_params["name"]]
+        file = STATIC[request.path_params["name"]]
     except KeyError:
         raise HTTPException(404) from None
-    return Response(asset(name), media_type=kind)
+    kind = "text/css" if file.endswith(".css") else "text/javascript"
+    return Response(asset(file), media_type=kind)
 
 
 HOST = "127.0.0.1"
@@ -194,14 +181,11 @@ class Ticket:
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
 
-class Admission:
-    """Passes on the requests that hold the ticket, and refuses all others."""
-
+class _Admission:
     def __init__(self, app: ASGIApp, ticket: Ticket) -> None:
         self._app, self._ticket = app, ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] != "http" or not self._is_welcome(scope):
             answer = PlainTextResponse(_REFUSED, 403, {**_HEADERS, "Connection": "close"})
             await answer(scope, receive, send)

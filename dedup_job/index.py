@@ -1,11 +1,8 @@
 """The index of the kept documents: its settings, and their ids, fingerprints and keys."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +32,8 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
     candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
         description="how candidates are found. simhash: few bits of the fingerprint differ; "
-        "minhash: many 3-grams are the same, 130 bytes per kept document; "
-        "sentences: the three longest are the same, 7 bytes. Equal texts are "
-        "always found",
+        "minhash: many 3-grams are the same, 130 bytes per kept document; sentences: the three "
+        "longest are the same, 7 bytes. Equal texts are always found",
     )
     distance: int = Field(
         default=3,
@@ -55,25 +51,18 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
     @classmethod
     def _each_once(cls, named: tuple[Channel, ...]) -> tuple[Channel, ...]:
         if unknown := [str(channel) for channel in named if channel not in _CHOICE]:
-            raise ValueError(
-                Message(
-                    "{name} is unknown, expected some of {names}",
-                    name=unknown[0],
-                    names=", ".join(_CHOICE),
-                )
+            wrong = Message(
+                "{name} is unknown, expected some of {names}",
+                name=unknown[0],
+                names=", ".join(_CHOICE),
             )
+            raise ValueError(wrong)
         return tuple(channel for channel in _CHOICE if channel in named)
 
 
-class Promised(NamedTuple):
-    """The counts of documents that are not loaded yet.
-
-    documents: how many; live: those that are kept still; unindexed: see `KeptIndex.unindexed`.
-    """
-
-    documents: int
-    live: int
-    unindexed: int
+IndexCounts = tuple[int, int, int, int]
+"""Documents, how many of them are of other collections, how many are kept still, and how often one
+is not found by a key or a fingerprint that many share."""
 
 
 class KeptIndex:
@@ -85,11 +74,11 @@ class KeptIndex:
     def __init__(self, settings: IndexSettings) -> None:
         self._settings = settings
         self._others = list[tuple[str, _core.Index]]()
-        self._promised: Promised | None = None
+        self._promised: IndexCounts | None = None
         self._loads, self._is_loading = threading.RLock(), False
         self.forget()
 
-    def promise(self, promised: Promised, load: Callable[[], None]) -> None:
+    def promise(self, promised: IndexCounts, load: Callable[[], None]) -> None:
         """Begin with documents that are loaded when they are needed first, by whatever thread."""
         self.forget()
         self._promised, self._load = promised, load
@@ -123,9 +112,13 @@ class KeptIndex:
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
         self._core = _core.Index(self._settings.distance, by_simhash, LIMITS, self._others)
 
+    @property
+    def _counts(self) -> IndexCounts:
+        return self._core.counts if self._promised is None else self._promised
+
     def __len__(self) -> int:
         """Return the number of documents known, of other collections and replaced ones included."""
-        return self._core.counts[0] if self._promised is None else self._promised.documents
+        return self._counts[0]
 
     @property
     def others(self) -> int:
@@ -135,12 +128,12 @@ class KeptIndex:
     @property
     def live(self) -> int:
         """The number of documents that are kept still."""
-        return self._core.counts[2] if self._promised is None else self._promised.live
+        return self._counts[2]
 
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self._core.counts[3] if self._promised is None else self._promised.unindexed
+        return self._counts[3]
 
     def live_numbers(self) -> NDArray[np.int64]:
         """Return their numbers, int64 (live,), ascending."""
@@ -149,7 +142,7 @@ class KeptIndex:
         stays[self.core.gone] = False
         return others + np.flatnonzero(stays)
 
-    def add_other(self, place: str, part: KeptIndex) -> None:
+    def add_other(self, place: str, part: "KeptIndex") -> None:
         """Let the documents of another collection count as kept before all others.
 
         place: its name; part: all of them, and no longer of use for itself. What is kept must not

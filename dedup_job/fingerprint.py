@@ -1,0 +1,280 @@
+"""Text -> 64-bit simhash, uint64 (n,), and sketches: MinHash bands and bits, keys of sentences.
+
+The dictionary, and the model for unknown words, are built from jieba's and kept in a file.
+"""
+
+import functools
+import importlib.util
+import logging
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import xxhash
+from pydantic import BaseModel, Field
+
+from dedup_job import _core
+from dedup_job.columns import FINGERPRINT, Fingerprints, Sketches
+from dedup_job.documents import Channel
+from dedup_job.files import digest_of
+from dedup_job.messages import Message
+from dedup_job.native.bytes_column import TextColumn, Texts, pack, strings_of
+from dedup_job.native.snapshot import Tables, cache_file, kept_arrays
+
+_ENOUGH, _ENOUGH_OF_HEAVIEST = 10, 5
+"""Keywords that are enough: of all, and of the heaviest, as in the plain recipe."""
+
+
+class FingerprintSettings(BaseModel, frozen=True, extra="forbid"):
+    """How a text becomes a fingerprint.
+
+    The defaults decided best on real questions and articles (scripts/bench/evaluate.py): with
+    a few heavy keywords, formulas and phrases such as 下列说法正确的是 outweigh the rest of a text,
+    and most of what is dropped is innocent.
+    """
+
+    top_k: int = Field(
+        default=0,
+        ge=0,
+        le=4096,
+        description="number of keywords used, those with the largest weight; 0: all",
+    )
+    ngram: int = Field(
+        default=3,
+        ge=0,
+        le=8,
+        description="characters in an n-gram, for texts with few words or in scripts that "
+        "jieba does not segment; 0: off",
+    )
+    weighting: Literal["tfidf", "uniform"] = Field(
+        default="uniform",
+        description="uniform: 1 each; tfidf: the weights of jieba",
+    )
+
+
+class Sketcher:
+    """Sketches batches of texts for the channels chosen; thread-safe, without state."""
+
+    def __init__(
+        self, channels: Collection[Channel], judge: Callable[[], _core.Judge] | None = None
+    ) -> None:
+        """Take the channels, and what returns the judge whose forms find candidates.
+
+        Without one a text is its own form. With Channel.FORM texts of the same form share a key of
+        their own, however many share the others.
+        """
+        self._judge = judge
+        self._minhash = Channel.MINHASH in channels
+        self._sentences = Channel.SENTENCES in channels
+        self._whole = Channel.FORM in channels
+        self.channels = (
+            *(Channel.MINHASH,) * (_core.BANDS * self._minhash),
+            *(Channel.SENTENCES,) * self._sentences,
+            *(Channel.FORM,) * self._whole,
+        )
+
+    def sketch(self, texts: TextColumn) -> Sketches | None:
+        """Return the sketches of n texts as they are after cleaning; None where none is needed.
+
+        MinHash of the 3-grams of the form, BANDS keys below 2**KEY_BITS that two texts share with
+        probability J**5 each, and bits (Li and König, "b-bit minwise hashing", WWW 2010), see
+        `equal_bits`. A key of the longest sentences of the text, and one of the whole form.
+        """
+        if not self.channels:
+            return None
+        keys, bits, read = _core.sketch(
+            texts.utf8(),
+            self._judge and self._judge(),
+            minhash=self._minhash,
+            sentences=self._sentences,
+            whole=self._whole,
+        )
+        keys = keys.reshape(len(texts), len(self.channels))
+        bits = bits.reshape(len(texts), _core.BINS // 64 * self._minhash)
+        return Sketches(keys, bits, self.channels, read)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
+
+    tokens: tuple[str, ...]
+    route: str
+    features: tuple[tuple[str, float], ...]
+
+
+class Fingerprinter:
+    """Fingerprints batches of texts; thread-safe, without state between batches."""
+
+    def __init__(
+        self,
+        settings: FingerprintSettings,
+        lexicon: _core.Lexicon,
+        sketcher: Sketcher | None = None,
+    ) -> None:
+        """Take the settings and the dictionary; sketcher: None where the simhash is enough."""
+        self._lexicon, self._sketcher = lexicon, sketcher
+        self._options = (  # as in src/fingerprint/features.hpp
+            settings.top_k,
+            min(settings.top_k, _ENOUGH_OF_HEAVIEST) or _ENOUGH,
+            settings.weighting == "uniform",
+            settings.ngram,
+        )
+
+    def fingerprint(self, texts: Texts) -> Fingerprints:
+        """Return the fingerprints of n texts.
+
+        A text with too few features is short: it has one feature, itself, so equal short texts
+        have equal fingerprints and others are far apart.
+        """
+        packed = pack(texts)
+        made = self._lexicon.fingerprint(packed.utf8(), self._options).view(FINGERPRINT)
+        return Fingerprints(made, self._sketcher.sketch(packed) if self._sketcher else None)
+
+    def explain(self, text: str) -> Explanation:
+        """Return the route, tokens and features of a text's fingerprint."""
+        route, tokens, features = self._lexicon.explain(text, self._options)
+        return Explanation(tuple(tokens), route, tuple(features))
+
+
+PLANE = 0x10000
+LAST = "\ufffe"
+"""The last character of words: jieba segments none beyond the basic plane, whose last is none."""
+NO_WORD = -math.inf  # in place of a log probability: never the best
+
+
+class Hmm(NamedTuple):
+    """jieba's hidden Markov model (`jieba.finalseg`), log probabilities by state."""
+
+    start: Mapping[str, float]
+    transition: Mapping[str, Mapping[str, float]]
+    emission: Mapping[str, Mapping[str, float]]
+    least: float
+
+
+def build_lexicon(
+    frequencies: Mapping[str, int],
+    total: int,
+    hmm: Hmm,
+    idf: Mapping[str, float],
+    stop_words: Collection[str],
+) -> Tables:
+    """Build the tables of `_core.Lexicon`; `frequencies`, `total`: jieba's FREQ, with prefixes."""
+    # stop words and frequent words first: what is used together lies together
+    known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
+    words = [*dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf)])]
+    log_total = math.log(total)
+    probabilities = [
+        math.log(frequency) - log_total if (frequency := frequencies.get(word)) else NO_WORD
+        for word in words
+    ]
+    median = sorted(idf.values())[len(idf) // 2]
+    weights = {**idf, **dict.fromkeys(stop_words, _core.STOP_WORD)}
+    tables = _core.build_lexicon(
+        strings_of([word.encode() for word in words]),
+        np.array(probabilities),
+        np.array([weights.get(word, median) for word in words]),
+        median,
+    )
+    states, han = _core.HMM_STATES, [*map(chr, range(_core.HAN[0], _core.HAN[1] + 1))]
+    emission = [[hmm.emission[state].get(one, hmm.least) for state in states] for one in han]
+    transition = [[hmm.transition[a].get(b, hmm.least) for b in states] for a in states]
+    return {
+        **tables,
+        "emission": np.array(emission).reshape(-1),
+        "start": np.array([hmm.start[state] for state in states]),
+        "transition": np.array(transition).reshape(-1),
+        "constants": np.array([math.log(1) - log_total, median]),
+    }
+
+
+def _in_plane(words: Collection[str]) -> list[str]:
+    return [word for word in words if word and max(word) <= LAST]
+
+
+STOP_WORDS: Final = frozenset(
+    [
+        "all",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "for",
+        "from",
+        "has",
+        "have",
+        "if",
+        "in",
+        "is",
+        "it",
+        "not",
+        "of",
+        "on",
+        "one",
+        "or",
+        "that",
+        "the",
+        "then",
+        "this",
+        "to",
+        "we",
+        "which",
+        "with",
+        "you",
+    ]
+)
+"""Those of jieba.analyse; its import reads two more models and the weights, in a second."""
+FORMAT = 8
+
+
+def load_lexicon(notify: Callable[[str], None]) -> _core.Lexicon:
+    """Return the lexicon, from the cache or built (some seconds).
+
+    `notify` takes a message before slow work.
+    """
+
+    def build() -> Tables:
+        notify(Message("building the dictionary's tables, once (under a minute)"))
+        return _build()
+
+    return kept_arrays(cache_file("lexicon", digest_of_lexicon()), _core.Lexicon, build)
+
+
+@functools.cache
+def digest_of_lexicon() -> str:
+    """Digest all that the lexicon is made of."""
+    made_of = map(digest_of, [*jieba_files(), Path(__file__)])  # in case FORMAT is not raised
+    return xxhash.xxh3_128_hexdigest(f"format {FORMAT} {' '.join(made_of)}".encode())
+
+
+def jieba_files() -> list[Path]:
+    """Return dict.txt, idf.txt and the model, found without the second that importing takes."""
+    spec = importlib.util.find_spec("jieba")
+    folder = Path((spec and spec.origin) or "").parent
+    model = [folder / "finalseg" / f"prob_{name}.py" for name in ("start", "trans", "emit")]
+    return [folder / "dict.txt", folder / "analyse" / "idf.txt", *model]
+
+
+def _build() -> Tables:
+    import jieba
+    from jieba import finalseg
+
+    jieba.setLogLevel(logging.CRITICAL)
+    # not initialize(): its cache is a file that anyone may write, in the temporary folder
+    frequencies, total = jieba.Tokenizer().gen_pfdict(jieba_files()[0].open("rb"))
+    hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
+    return build_lexicon(frequencies, total, hmm, idf(), STOP_WORDS)
+
+
+@functools.cache
+def idf() -> dict[str, float]:
+    """Return jieba's inverse document frequencies."""
+    lines = jieba_files()[1].read_text("utf-8").splitlines()
+    return {word: float(figure) for word, figure in map(str.split, lines)}
