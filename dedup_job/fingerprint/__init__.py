@@ -119,7 +119,7 @@ class Fingerprinter:
         """
         self._sketcher = sketcher
         self._lexicon = lexicon or load_lexicon(notify)
-        self._options = (  # as in src/fingerprint/features.hpp
+        self._options = (  # as in src/fingerprint/fingerprint.cpp
             settings.top_k,
             settings.min_features,
             settings.weighting == "uniform",

@@ -14,7 +14,6 @@
 #include <emmintrin.h>
 #endif
 
-#include "core/utf8.hpp"
 #include "core/text.hpp"
 
 namespace dedup::cleaning {

@@ -2,7 +2,6 @@
 // line breaks as they are written to it.
 #pragma once
 #include "cleaning/tags.hpp"
-#include "core/utf8.hpp"
 
 namespace dedup::cleaning {
 
@@ -375,8 +374,7 @@ inline Attribute address_of(const Page& page) {
 inline void write_field(Page& page) {
     if (page.attributes.has(Attribute::type)) {
         const int type = page.vocabulary.meaning(Naming::field_type, page.attributes[Attribute::type]);
-        if (type == static_cast<int>(FieldType::image_button))
-            return write_medium(page, IMAGE, address_of(page));
+        if (type == IMAGE_BUTTON) return write_medium(page, IMAGE, address_of(page));
         if (type != NONE) return;
     }
     page.out.append(BLANK);

@@ -10,18 +10,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/strings.hpp"
 #include "core/text.hpp"
-#include "core/utf8.hpp"
 
 namespace dedup {
 
@@ -29,8 +20,6 @@ namespace nb = nanobind;
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
@@ -46,10 +35,6 @@ T* aligned(T* data) {
 
 template <class T>
 std::span<const T> view(const In<T>& array) {
-    return {aligned(array.data()), array.size()};
-}
-template <class T>
-std::span<T> view(const InOut<T>& array) {
     return {aligned(array.data()), array.size()};
 }
 
@@ -175,9 +160,6 @@ inline nb::tuple names_of(std::span<const std::string_view> names) {
 inline StringsOut give(StringBuffer&& strings) {
     return {give(std::move(strings.data)), give(std::move(strings.starts)), give(std::move(strings.lengths))};
 }
-
-// Texts for Python: data, starts and sizes in UTF-8, and the characters of each; see `TextColumn.of`.
-using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int64_t>>;
 
 // Runs a block without the interpreter's lock.
 using Unlocked = nb::gil_scoped_release;

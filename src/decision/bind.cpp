@@ -1,6 +1,4 @@
 // Entry points of the decision room.
-#include "index/bind.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>

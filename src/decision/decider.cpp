@@ -1,12 +1,5 @@
 #include "decision/decider.hpp"
 
-#include <algorithm>
-#include <unordered_map>
-
-#include "decision/groups.hpp"
-#include "decision/part.hpp"
-#include "index/candidates.hpp"
-
 namespace dedup {
 namespace {
 
@@ -171,10 +164,7 @@ void Decider::find_twins(const Batch& batch, Part& part) {
         part.twins[row] = part.equal[row];
         numbers.push_back(part.equal[row]);
     }
-    if (numbers.empty()) return;
-    std::ranges::sort(numbers);
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    const FoundTexts found = kept_.get(numbers);
+    const FoundTexts found = kept_.get(std::move(numbers));
     for (std::size_t row = 0; row < part.size(); row++) {
         if (part.twins[row] < 0) continue;
         const auto known = std::ranges::lower_bound(found.rows, part.twins[row]);
@@ -220,7 +210,7 @@ void Decider::compare_ranks(Part& part) {
 void Decider::decide_in_rounds(PairTexts& texts, Part& part) {
     Groups groups(index_, copies_, judge_, part, rules_.most_candidates);
     const auto most = static_cast<std::int64_t>(rules_.most_candidates);
-    const auto needed = [&] { return decide_in_turn(part, most, rules_.judging != Judging::differences); };
+    const auto needed = [&] { return Turns(part, most, rules_.judging != Judging::differences).decide(); };
     for (std::int64_t unlike = 0; unlike != Part::NONE;) {
         for (auto open = needed(); !open.empty(); open = needed()) {
             std::vector<PairOf> pairs;
@@ -272,7 +262,7 @@ void Decider::add_to_index(Course& course, Part& part) {
     }
     kept_.add(first, std::move(texts));
     const Timer timer(seconds_.parallel);
-    index_.add(ids, Chosen(batch.prints, rows).prints(), stored, rules_.threads);
+    index_.add(ids.view(), Chosen(batch.prints, rows).prints(), stored, rules_.threads);
     if (visibility.limits().same > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
     index_.found_groups(first);
 }
@@ -375,7 +365,7 @@ void Decider::let_supersede(Course& course, const Part& part) {
         if (one.superseded.row < part.first) continue;  // of an earlier part
         const auto number = static_cast<std::size_t>(one.number);
         const std::size_t heir = static_cast<std::size_t>(course.own[one.superseded.row]);
-        index_.forget(number);
+        index_.set_gone(number, true);
         const std::int64_t group = index_.group_of(number);
         index_.join(heir, group);
         const Bytes of = course.batch.ids[one.superseded.row];

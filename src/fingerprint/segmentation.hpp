@@ -6,11 +6,6 @@
 // word of the dictionary together. All other characters are tokens of their own. Float additions run
 // in jieba's order, or ties would break differently.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <vector>
-
 #include "fingerprint/lexicon.hpp"
 
 namespace dedup {

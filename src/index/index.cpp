@@ -1,9 +1,12 @@
 #include "index/index.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 namespace dedup {
+namespace {
+
+constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
+constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
+
+}  // namespace
 
 void Segment::add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
     near.add(texts.rows, threads);
@@ -12,9 +15,7 @@ void Segment::add(const Prints& texts, std::span<const std::uint32_t> stored, st
     if (!bands) bands.emplace(texts.columns, most_equal);
     bands->add(texts.keys, stored, threads);
     words = texts.words;
-    const std::size_t first = bits.size();
-    bits.resize(first + texts.bits.size());
-    std::ranges::copy(texts.bits, bits.data() + first);
+    bits.append(texts.bits);
 }
 
 Found Segment::find(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::size_t most_same) const {
@@ -29,7 +30,7 @@ Found Segment::find(const Prints& texts, bool compares, std::span<const std::int
         bands->search(texts.keys, other);
     }
     const std::size_t compared = compares ? texts.words : 0;
-    const Measures earlier{near.fingerprints.all(), bits.all(), compared}, own{texts.values(), texts.bits, compared};
+    const Measures earlier{std::span(near.fingerprints), bits, compared}, own{texts.values(), texts.bits, compared};
     Found found;
     found.twins.resize(n);
     for (std::size_t row = 0; row < n; row++) {
@@ -40,48 +41,6 @@ Found Segment::find(const Prints& texts, bool compares, std::span<const std::int
     found.held = std::move(other);
     return found;
 }
-
-HammingIndex merge_near(const SegmentList& segments) {
-    HammingIndex made(segments[0]->near.distance());
-    for (const Segment* one : segments) {
-        std::vector<Fingerprint> rows(one->size());
-        for (std::size_t i = 0; i < rows.size(); i++) rows[i] = {one->near.fingerprints[i], 0, !one->near.is_searchable[i]};
-        made.add(rows, 1);
-    }
-    return made;
-}
-
-EqualTexts merge_equal(const SegmentList& segments) {
-    EqualTexts made;
-    for (const Segment* one : segments) made.add(one->equal.digests.all());
-    return made;
-}
-
-Ids merge_ids(const SegmentList& segments) {
-    Ids made;
-    Ids::Buffer buffer;
-    for (const Segment* one : segments) {
-        for (std::size_t number = 0; number < one->size(); number++) made.add(one->ids.get(number, buffer));
-    }
-    return made;
-}
-
-Pages<std::uint64_t> merge_bits(const SegmentList& segments) {
-    Pages<std::uint64_t> made;
-    for (const Segment* one : segments) {
-        const std::size_t first = made.size();
-        made.resize(first + one->bits.size());
-        std::ranges::copy(one->bits.all(), made.data() + first);
-    }
-    return made;
-}
-
-namespace {
-
-constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
-constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
-
-}  // namespace
 
 Index::Index(int distance, bool by_simhash, IndexLimits limits, std::span<const Other> others)
     : distance_(distance), by_simhash_(by_simhash), limits_(limits), segments_{new_segment()} {
@@ -110,7 +69,11 @@ std::vector<std::string> Index::places() const {
     return names;
 }
 
-void Index::add_texts(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
+void Index::add(const Strings& fields, const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
+    {
+        const std::scoped_lock lock(adding_);
+        for (std::size_t i = 0; i < fields.size(); i++) segments_.back()->ids.add(fields[i]);
+    }
     if (size() > MOST_DOCUMENTS) throw std::overflow_error("an index holds 4,294,967,294 documents at most");
     segments_.back()->add(texts, stored, threads);
 }
@@ -120,7 +83,7 @@ std::vector<std::int64_t> Index::find_equal(const Prints& texts) const {
     for (std::size_t s = 0; s < segments_.size(); s++) {
         const auto base = static_cast<std::int64_t>(bases_[s]);
         const auto is_live = [&](std::int64_t number) { return number >= 0 && !has(number, GONE) && !has(number, SUPERSEDED); };
-        segments_[s]->equal.find(segments_[s]->near.fingerprints.all(), texts.rows,
+        segments_[s]->equal.find(segments_[s]->near.fingerprints, texts.rows,
                                  [&](std::size_t i, std::int64_t number) {
                                      if (!is_live(numbers[i])) numbers[i] = base + number;
                                      return is_live(numbers[i]);
@@ -150,17 +113,12 @@ Found Index::find_in_segments(const Prints& texts, bool compares, std::span<cons
     return found_together(parts, compares ? least : none, static_cast<std::int64_t>(limits_.equal), same);
 }
 
-Found Index::find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
-    const bool has_bits = compares(texts);
-    const std::int64_t same = most_same(has_bits);
-    return gathered(texts.size(), threads, [&](std::size_t first, std::size_t count) {
-        return find_in_segments(texts.part(first, count), has_bits, least.subspan(first, count), same);
-    });
-}
-
 LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
-    Found found = find(texts, least, threads);
     const bool has_bits = compares(texts);
+    const std::int64_t most = has_bits ? limits_.same_sketched : limits_.same;
+    Found found = gathered(texts.size(), threads, [&](std::size_t first, std::size_t count) {
+        return find_in_segments(texts.part(first, count), has_bits, least.subspan(first, count), most);
+    });
     const Measures own{texts.values(), texts.bits, has_bits ? texts.words : 0};
     const std::size_t n = texts.size();
     const int distance = by_simhash_ ? distance_ : -1;
@@ -195,8 +153,8 @@ LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, 
         if (all.offsets[row + 1] > all.offsets[row]) alone[row] = 0;
     }
     return {std::move(all),
-            BatchVisibility({texts.columns, static_cast<std::int64_t>(limits_.equal), most_same(has_bits)},
-                            std::move(found.held), std::move(pairs), std::move(found.twins), std::move(same), std::move(is_short)),
+            BatchVisibility({{texts.columns, static_cast<std::int64_t>(limits_.equal), most}, std::move(found.held),
+                             std::move(pairs), std::move(found.twins), std::move(same), std::move(is_short)}),
             std::move(alone),
             distance};
 }
@@ -224,26 +182,26 @@ std::uint64_t Index::fingerprint_of(std::size_t number) const {
     return segment.near.fingerprints[own];
 }
 
-std::int64_t Index::find_id(Bytes field, bool live) {
-    enter_ids();
-    std::int64_t found = NONE;
-    Ids::Buffer buffer;
-    id_table_.find(hash_id(field), [&](std::int64_t number) {
-        const auto [segment, own] = locate(static_cast<std::size_t>(number));
-        if (number > found && !(live && is_gone(number)) && std::ranges::equal(segment.ids.get(own, buffer), field)) found = number;
-        return false;
-    });
-    return found;
-}
-
-// Enters what was added since the last time.
-void Index::enter_ids() {
+std::vector<std::int64_t> Index::find_ids(const Strings& fields, bool live) {
+    std::vector<std::int64_t> numbers(fields.size(), NONE);
+    if (numbers.empty()) return numbers;
+    const std::scoped_lock lock(adding_);
     if (id_table_.reserve(size())) entered_ = others_;
     Ids::Buffer buffer;
-    for (; entered_ < size(); entered_++) {
+    for (; entered_ < size(); entered_++) {  // what was added since the last time
         const auto [segment, own] = locate(entered_);
         id_table_.add(hash_id(segment.ids.get(own, buffer)), entered_);
     }
+    for (std::size_t i = 0; i < fields.size(); i++) {
+        const Bytes field = fields[i];
+        id_table_.find(hash_id(field), [&](std::int64_t number) {
+            const auto [segment, own] = locate(static_cast<std::size_t>(number));
+            const bool counts = number > numbers[i] && !(live && is_gone(number));
+            if (counts && std::ranges::equal(segment.ids.get(own, buffer), field)) numbers[i] = number;
+            return false;
+        });
+    }
+    return numbers;
 }
 
 std::uint8_t& Index::mark(std::size_t number) {
@@ -259,21 +217,14 @@ std::vector<std::int64_t> Index::marked(Mark which) const {
     return numbers;
 }
 
-void Index::forget(std::size_t number) {
+void Index::set_gone(std::size_t number, bool gone) {
     std::uint8_t& own = mark(number);
-    if (own & GONE) return;
-    own |= GONE;
-    gone_ += number >= others_;
-    if (const auto member = groups_.find(static_cast<std::int64_t>(number)); member != groups_.end()) members_[member->second]--;
-}
-
-void Index::recall(std::size_t number) {
-    std::uint8_t& own = mark(number);
-    if (own & GONE) {
-        gone_--;
-        if (const auto member = groups_.find(static_cast<std::int64_t>(number)); member != groups_.end()) members_[member->second]++;
-    }
-    own = 0;
+    const bool was_gone = own & GONE;
+    own = gone ? own | GONE : 0;
+    if (was_gone == gone) return;
+    if (number >= others_) gone_ += gone ? 1 : -1;
+    const auto member = groups_.find(static_cast<std::int64_t>(number));
+    if (member != groups_.end()) members_[member->second] += gone ? -1 : 1;
 }
 
 void Index::supersede(std::size_t number) { mark(number) |= SUPERSEDED; }
@@ -327,19 +278,12 @@ void Index::add_other(const std::string& place, Index& other) {
     count_bases();
 }
 
-void Index::load(std::shared_ptr<Segment> segment) {
-    const std::scoped_lock lock(adding_);
-    if (segments_.back()->size() > 0) segments_.push_back(new_segment());
-    segments_.insert(segments_.end() - 1, std::move(segment));
-    count_bases();
-}
-
 void Index::restore(const Marks& marks) {
     marks_.resize(std::min(marks_.size(), others_));
     gone_ = 0;
     groups_.clear();
     members_.clear();
-    for (const std::int64_t number : marks.gone) forget(others_ + static_cast<std::size_t>(number));
+    for (const std::int64_t number : marks.gone) set_gone(others_ + static_cast<std::size_t>(number), true);
     for (const std::int64_t number : marks.superseded) supersede(others_ + static_cast<std::size_t>(number));
     for (std::size_t i = 0; i < marks.members.size(); i++)
         join(others_ + static_cast<std::size_t>(marks.members[i]), marks.groups[i]);

@@ -4,22 +4,138 @@
 // segments, of which the last one grows. What several segments find is what one with all documents would: limits hold
 // in the order of arrival.
 #pragma once
-#include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
-#include "index/candidates.hpp"
-#include "index/tables.hpp"
+#include "core/bind.hpp"
 #include "index/hamming.hpp"
-#include "index/key_index.hpp"
-#include "index/look_up.hpp"
 
 namespace dedup {
+
+// Numbers by a hash: open addressing with linear probing, a number + 1 in each slot, 0: free. Equal hashes lie in it in
+// the order of their numbers.
+class NumberTable {
+public:
+    Pages<std::uint32_t> slots;  // a power of two
+
+    // Makes room for some numbers in all; tells whether it is empty now, so that all have to be added again.
+    bool reserve(std::size_t count) {
+        std::size_t size = std::max(slots.size(), LEAST);
+        while (5 * count > 4 * size) size *= 2;
+        if (size == slots.size()) return false;
+        slots = {};  // never two tables at once
+        slots.resize(size);
+        return true;
+    }
+    void add(std::uint64_t hash, std::size_t number) {
+        std::size_t at = hash & mask();
+        while (slots[at] != 0) at = (at + 1) & mask();
+        slots[at] = static_cast<std::uint32_t>(number + 1);
+    }
+    // Calls take(number) for each number that may have a hash, until it returns true.
+    void find(std::uint64_t hash, auto take) const {
+        for (std::size_t at = hash & mask(); slots[at] != 0; at = (at + 1) & mask()) {
+            if (take(slots[at] - 1)) return;
+        }
+    }
+
+private:
+    static constexpr std::size_t LEAST = 1 << 10;
+
+    std::size_t mask() const { return slots.size() - 1; }
+};
+
+// Equal texts: the 128 bits of a fingerprint and a digest lead to the numbers of the documents that have them.
+class EqualTexts {
+public:
+    Pages<std::uint64_t> digests;  // by number
+    NumberTable table;             // of digests
+
+    std::size_t size() const { return digests.size(); }
+    std::size_t nbytes() const { return digests.nbytes() + table.slots.nbytes(); }
+
+    void add(ColumnView<std::uint64_t> more) {
+        std::size_t start = size();
+        digests.resize(start + more.size());
+        for (std::size_t i = 0; i < more.size(); i++) digests[start + i] = more[i];
+        if (table.reserve(size())) start = 0;
+        for (std::size_t number = start; number < size(); number++) table.add(digests[number], number);
+    }
+
+    void append(const EqualTexts& other) { add(std::span(other.digests)); }
+
+    // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
+    // returns true; fingerprints: by number.
+    template <class Take>
+    void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, Take take) const {
+        if (size() == 0) return;
+        for (std::size_t i = 0; i < sought.size(); i++) {
+            table.find(sought[i].digest, [&](std::uint32_t number) {
+                return digests[number] == sought[i].digest && fingerprints[number] == sought[i].value && take(i, number);
+            });
+        }
+    }
+};
+
+// The `_id` fields of documents by number: 13 bytes for an ObjectId, 13 and their length for others.
+class Ids {
+public:
+    struct Short {
+        std::uint8_t bytes[12];  // an ObjectId; else where in `long_` the field begins, and its length
+    };
+    // How BSON begins an `_id` that is an ObjectId.
+    static constexpr std::array<std::uint8_t, 5> OBJECT_ID{0x07, '_', 'i', 'd', 0};
+
+    using Buffer = std::array<std::uint8_t, OBJECT_ID.size() + sizeof(Short)>;
+
+    Pages<Short> short_;
+    Pages<std::uint8_t> is_long, long_;
+
+    std::size_t size() const { return short_.size(); }
+    std::size_t nbytes() const { return short_.nbytes() + is_long.nbytes() + long_.nbytes(); }
+
+    void add(Bytes field) {
+        const std::size_t number = size();
+        short_.resize(number + 1);
+        is_long.resize(number + 1);
+        const bool is_plain = field.size() == OBJECT_ID.size() + sizeof(Short) &&
+                              std::equal(OBJECT_ID.begin(), OBJECT_ID.end(), field.begin());
+        if (is_plain) {
+            std::memcpy(short_[number].bytes, field.data() + OBJECT_ID.size(), sizeof(Short));
+            return;
+        }
+        const std::uint64_t start = long_.size();
+        const auto length = static_cast<std::uint32_t>(field.size());
+        is_long[number] = 1;
+        std::memcpy(short_[number].bytes, &start, sizeof start);
+        std::memcpy(short_[number].bytes + sizeof start, &length, sizeof length);
+        long_.append(field);
+    }
+    void append(const Ids& other) {
+        Buffer buffer;
+        for (std::size_t number = 0; number < other.size(); number++) add(other.get(number, buffer));
+    }
+
+    // The field of a document; `buffer` holds it where it has to be put together.
+    Bytes get(std::size_t number, Buffer& buffer) const {
+        const std::uint8_t* own = short_[number].bytes;
+        if (!is_long[number]) {
+            std::ranges::copy(OBJECT_ID, buffer.begin());
+            std::memcpy(buffer.data() + OBJECT_ID.size(), own, sizeof(Short));
+            return buffer;
+        }
+        std::uint64_t start;
+        std::uint32_t length;
+        std::memcpy(&start, own, sizeof start);
+        std::memcpy(&length, own + sizeof start, sizeof length);
+        if (start > long_.size() || length > long_.size() - start) return {};  // of a file that is not sound
+        return Bytes(long_).subspan(start, length);
+    }
+};
+
+// A hash of a field: the group that a document founds has it as its number, see docs/design.md. Two of 50 million share
+// one with probability 0.0001, which nothing depends on.
+inline std::uint64_t hash_id(Bytes field) { return XXH3_64bits(field.data(), field.size()); }
 
 // A part of the kept documents, with all that finds them; their numbers begin at 0. It grows in memory, or it is one of a
 // file, mapped, and does not grow.
@@ -52,13 +168,6 @@ public:
     Found find(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::size_t most_same) const;
 };
 
-// Parts of segments that follow one another, as parts of one.
-using SegmentList = std::vector<const Segment*>;
-HammingIndex merge_near(const SegmentList& segments);
-EqualTexts merge_equal(const SegmentList& segments);
-Ids merge_ids(const SegmentList& segments);
-Pages<std::uint64_t> merge_bits(const SegmentList& segments);
-
 // How many documents are found by the same: held under a key in each column; found by one fingerprint, the first ones,
 // and where there are sketches, which find the others.
 struct IndexLimits {
@@ -87,10 +196,7 @@ public:
 
     // Adds documents by their `_id` fields and texts. stored: the columns of keys by which each is found, as bits; if it
     // is empty, they are those with fewer documents under the key than the limit.
-    void add(const auto& fields, const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
-        add_ids(fields);
-        add_texts(texts, stored, threads);
-    }
+    void add(const Strings& fields, const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads);
     void count_unindexed(std::int64_t count) { unindexed_ += count; }
 
     // Returns the number of the first kept document with the same text that nothing has superseded; else of one that
@@ -100,12 +206,7 @@ public:
     LookUp look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const;
     // Returns the number of the last document of this collection with each `_id` field, or NONE; live: of one that is
     // not gone. Safe while another thread adds.
-    std::vector<std::int64_t> find_ids(const auto& fields, bool live) {
-        const std::scoped_lock lock(adding_);
-        std::vector<std::int64_t> numbers(fields.size());
-        for (std::size_t i = 0; i < fields.size(); i++) numbers[i] = find_id(fields[i], live);
-        return numbers;
-    }
+    std::vector<std::int64_t> find_ids(const Strings& fields, bool live);
 
     // The `_id` field of a document; of another collection that names it in place of `_id`.
     std::string id_of(std::size_t number) const;
@@ -113,10 +214,10 @@ public:
     const std::string& place_of(std::size_t number) const;
     std::uint64_t fingerprint_of(std::size_t number) const;
 
-    // A document that is gone is not found any more, but as equal; one that is superseded not as equal.
+    // A document that is gone is not found any more, but as equal; one that is superseded not as equal. One that is gone
+    // no more is found as before.
     bool is_gone(std::int64_t number) const { return has(number, GONE); }
-    void forget(std::size_t number);
-    void recall(std::size_t number);
+    void set_gone(std::size_t number, bool gone);
     void supersede(std::size_t number);
     std::vector<std::int64_t> gone() const { return marked(GONE); }
 
@@ -127,12 +228,10 @@ public:
     // decided again may have founded it before.
     void found_groups(std::size_t first);
 
-    // Adds a segment of a file, which goes behind all; marks: of all own documents until then, by number without the
-    // others.
+    // Marks of all own documents, by number without the others.
     struct Marks {
         std::span<const std::int64_t> gone, superseded, members, groups;
     };
-    void load(std::shared_ptr<Segment> segment);
     void restore(const Marks& marks);
     // Puts a segment of a file in the place of those from `first` on, counted without the others.
     void seal(std::size_t first, std::shared_ptr<Segment> segment);
@@ -148,19 +247,9 @@ private:
         std::size_t number;
     };
 
-    void add_ids(const auto& fields) {
-        adding_.lock();
-        for (std::size_t i = 0; i < fields.size(); i++) segments_.back()->ids.add(fields[i]);
-        adding_.unlock();
-    }
-    void add_texts(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads);
-    Found find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const;
     Found find_in_segments(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::int64_t same) const;
     bool compares(const Prints& texts) const;
-    std::int64_t most_same(bool has_bits) const { return has_bits ? limits_.same_sketched : limits_.same; }
     Location locate(std::size_t number) const;
-    std::int64_t find_id(Bytes field, bool live);
-    void enter_ids();
     bool has(std::int64_t number, Mark mark) const {
         return number >= 0 && static_cast<std::size_t>(number) < marks_.size() && (marks_[number] & mark) != 0;
     }
@@ -184,5 +273,20 @@ private:
     NumberTable id_table_;               // by the hash of the `_id` field, made when needed
     std::size_t entered_ = 0;            // documents in it
 };
+
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Records of FINGERPRINT, keys and bits of n texts, see Fingerprints of columns.py.
+using PrintArrays = std::tuple<In<std::uint8_t>, Rows<std::uint32_t>, Rows<std::uint64_t>>;
+
+inline Prints prints_of(const PrintArrays& arrays) {
+    const auto& [rows, keys, bits] = arrays;
+    const Prints made{view_records<Fingerprint>(rows), {aligned(keys.data()), keys.size()}, {aligned(bits.data()), bits.size()},
+                      keys.shape(1), bits.shape(1)};
+    if (keys.shape(0) != made.size() || bits.shape(0) != made.size()) refuse("as many keys and bits as fingerprints are needed");
+    if (made.columns > MOST_COLUMNS) refuse("a sketch has 32 keys at most");
+    return made;
+}
 
 }  // namespace dedup

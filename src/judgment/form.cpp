@@ -1,7 +1,7 @@
 // Forms of parsed texts.
 #include "judgment/judge.hpp"
 
-#include "core/parallel.hpp"
+#include "core/system.hpp"
 #include "fingerprint/segmentation.hpp"
 #include "judgment/formulas.hpp"
 

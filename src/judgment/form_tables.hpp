@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/utf8.hpp"
-#include "core/hash.hpp"
 #include "core/text.hpp"
+#include "core/hash.hpp"
 #include "fingerprint/lexicon.hpp"
 
 namespace dedup::judgment {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <ranges>
 
-#include "core/parallel.hpp"
-#include "core/utf8.hpp"
+#include "core/system.hpp"
+#include "core/text.hpp"
 
 namespace dedup::judgment {
 namespace {

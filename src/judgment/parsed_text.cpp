@@ -1,5 +1,5 @@
 // Texts read into parts, without numbering, in one notation.
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "judgment/formulas.hpp"
 #include "judgment/judge.hpp"
 
