@@ -1,7 +1,5 @@
 #include "judgment/features.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <tuple>
 
 namespace dedup::judgment {

@@ -1,11 +1,6 @@
 // The differences of two forms, by longest common subsequences (Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA
 // 2004); the features of the pair, and its guards.
 #pragma once
-#include <array>
-#include <bit>
-#include <string_view>
-#include <utility>
-
 #include "judgment/profile.hpp"
 
 namespace dedup::judgment {

@@ -1,15 +1,6 @@
 // The form of a text: what a question says, in tokens, without notes, numbering and notation; and the tables that it is
 // read with, as Python makes them: see judgment/tables.py.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "core/text.hpp"
-#include "core/hash.hpp"
 #include "fingerprint/lexicon.hpp"
 
 namespace dedup::judgment {

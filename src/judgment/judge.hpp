@@ -1,11 +1,8 @@
 // The judge: whether two texts are the same to an editor.
 #pragma once
-#include <array>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <mutex>
-#include <string>
 
 #include "core/bind.hpp"
 #include "judgment/features.hpp"

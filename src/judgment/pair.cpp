@@ -1,10 +1,6 @@
 // Differences of two forms.
 #include "judgment/features.hpp"
 
-#include <iterator>
-#include <numeric>
-#include <utility>
-
 namespace dedup::judgment {
 namespace {
 

@@ -1,5 +1,4 @@
 // Texts read into parts, without numbering, in one notation.
-#include "core/text.hpp"
 #include "judgment/formulas.hpp"
 #include "judgment/judge.hpp"
 
