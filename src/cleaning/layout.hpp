@@ -214,7 +214,9 @@ private:
     void open_fence(Place j) {
         fence_ = fence_length(j);
         if (!fence_) return;
-        flush_line();
+        write_openings();
+        if (out_.size() && out_[out_.size() - 1] != '\n') out_.append('\n');
+        white_ = {};
         write_ticks();
         out_.append('\n');
         fence_begin_ = lead_ = out_.size();
@@ -307,13 +309,6 @@ private:
     void flush() {
         write_openings();
         write_white(white_);
-        white_ = {};
-    }
-
-    // ... which begins a line.
-    void flush_line() {
-        write_openings();
-        if (out_.size() && out_[out_.size() - 1] != '\n') out_.append('\n');
         white_ = {};
     }
 

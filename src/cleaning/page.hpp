@@ -50,8 +50,7 @@ public:
     // The value of an attribute, as a parser reads it; overwritten by the next one.
     Points decoded(Attribute name) {
         const Points value = attributes[name];
-        if (value_.size() < value.size()) value_.resize(value.size());
-        Writer to(value_);
+        Writer to(value_.get(value.size()));
         references.copy(value, DECODES | PARSES, to);
         return to.from(0);
     }
@@ -90,7 +89,7 @@ public:
     bool hides = true;                       // whether what nobody sees goes
 
 private:
-    std::vector<std::uint32_t> value_;
+    Room value_;
 };
 
 // Without the delimiters that a formula brings along: $, \( \), \[ \].
@@ -142,13 +141,6 @@ inline bool names_formula(Points value) {
     return false;
 }
 
-// Whether class or address names an image a formula.
-inline bool is_named_formula(const Page& page) {
-    const Attributes& attributes = page.attributes;
-    return names_formula(attributes[Attribute::class_]) ||
-           (!attributes.is_data(Attribute::src) && names_formula(attributes[Attribute::src]));
-}
-
 // Whether an alternative text is made of words.
 inline bool is_wordy(Points alt) {
     constexpr std::uint32_t FIRST_EASTERN = 0x2E80;
@@ -172,7 +164,9 @@ inline bool alt_is_formula(Page& page) {
         const bool is_path = k > 0 && alt[k - 1] == ':';
         if (alt[k] == '\\' && !is_path && characters().is(alt[k + 1], LETTER)) return true;
     }
-    return is_named_formula(page) && !is_wordy(alt);
+    const Attributes& attributes = page.attributes;
+    return !is_wordy(alt) && (names_formula(attributes[Attribute::class_]) ||
+                              (!attributes.is_data(Attribute::src) && names_formula(attributes[Attribute::src])));
 }
 
 // The first character of a value that is no white space, 0 for none.

@@ -286,7 +286,8 @@ private:
     bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
         if (found.number == NONE) return last_of_foreign(begin, stop) > start;
         const bool is_letter = end == stop + 1 && (found.roles & PARAGRAPH || vocabulary_.element(found.number).spans);
-        if (found.roles & PARAGRAPH && end == stop + 1 && starts_paragraph(start)) return true;
+        const bool starts_text = start == 0 || text_[start - 1] == '>' || characters().is(text_[start - 1], SPACE);
+        if (found.roles & PARAGRAPH && end == stop + 1 && starts_text) return true;
         return is_closed(found.number, start + 1) || (is_letter && is_alone(start, end));
     }
 
@@ -309,10 +310,6 @@ private:
         if (mark == stop || (text_[mark] != ':' && text_[mark] != '-')) return 0;
         const bool office = vocabulary_.meaning(Naming::element, name(begin, mark + 1)) != NONE;
         return office && characters().skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
-    }
-
-    bool starts_paragraph(Place start) const {
-        return start == 0 || text_[start - 1] == '>' || characters().is(text_[start - 1], SPACE);
     }
 
     // Where the next closing tag of an element begins and ends; there is one.

@@ -136,8 +136,6 @@ struct Element {
 // What a name is a name of; of words in a property's value: the last and the property's number.
 enum class Naming : std::uint8_t { element, reference, attribute, class_word, property, field_type, style_word };
 
-constexpr std::size_t NAMINGS = static_cast<std::size_t>(Naming::style_word) + PROPERTIES;
-
 constexpr Naming word_of(Property property) {
     return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
 }

@@ -8,11 +8,6 @@ namespace dedup::cleaning {
 
 constexpr Place SHORTEST_FENCE = 3, LONGEST_FENCE = 255;  // backticks of a line that fences code
 
-inline Place line_end(Points text, Place j) {
-    while (j < std::ssize(text) && characters().kind(text[j]) != Kind::line) j++;
-    return j;
-}
-
 // How many backticks a line begins with that may be a fence, 0 for none, and whether it is all.
 struct Ticks {
     Place count = 0;
@@ -88,7 +83,8 @@ inline void fold_fenced(Points text, Writer& out) {
         Place next;
     };
     const auto line_at = [&](Place j) {
-        const Place stop = line_end(text, j);
+        Place stop = j;
+        while (stop < std::ssize(text) && characters().kind(text[stop]) != Kind::line) stop++;
         const Points line = text.subspan(j, stop - j);
         return Line{line, ticks_of(line), stop + 1};
     };

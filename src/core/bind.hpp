@@ -11,6 +11,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <limits>
+#include <optional>
 
 #include "core/text.hpp"
 
@@ -98,22 +99,17 @@ class Tables {
 public:
     explicit Tables(nb::dict arrays) : arrays_(std::move(arrays)) {}
 
-    // Raises ValueError for a name that is not there, TypeError for an array of another type.
+    // Raises ValueError for a name that is not there, or for another number of elements than expected, TypeError for an
+    // array of another type.
     template <class T>
-    std::span<const T> view(const char* name) const {
-        if (!arrays_.contains(name)) refuse(std::string("there is no table `") + name + "`");
+    std::span<const T> view(const std::string& name, std::optional<std::size_t> size = {}) const {
+        if (!arrays_.contains(name.c_str())) refuse("there is no table `" + name + "`");
         In<T> found;
-        if (!nb::try_cast(arrays_[name], found, false))
-            throw nb::type_error((std::string("table `") + name + "` is an array of another type").c_str());
+        if (!nb::try_cast(arrays_[name.c_str()], found, false))
+            throw nb::type_error(("table `" + name + "` is an array of another type").c_str());
+        if (size && found.size() != *size)
+            refuse("table `" + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(*size));
         return dedup::view(found);
-    }
-    // ... and not of as many elements as expected.
-    template <class T>
-    std::span<const T> view(const char* name, std::size_t size) const {
-        const auto found = view<T>(name);
-        if (found.size() != size)
-            refuse(std::string("table `") + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(size));
-        return found;
     }
 
 private:

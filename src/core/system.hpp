@@ -60,13 +60,11 @@ private:
     void grow(std::size_t bytes) {
         const std::size_t page = bytes >= LARGE_PAGE / 2 ? LARGE_PAGE : LEAST_BYTES;
         bytes = (bytes + page - 1) / page * page;
-        void* made;
+        void* const made =
 #if defined(MREMAP_MAYMOVE)
-        if (bytes_ > 0)
-            made = mremap(data_, bytes_, bytes, MREMAP_MAYMOVE);
-        else
+            bytes_ > 0 ? mremap(data_, bytes_, bytes, MREMAP_MAYMOVE) :
 #endif
-            made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (made == MAP_FAILED) throw std::bad_alloc();
 #if !defined(MREMAP_MAYMOVE)
         if (bytes_ > 0) {

@@ -20,6 +20,8 @@ using Bytes = std::span<const std::uint8_t>;
 
 inline Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
+void append(auto& to, const auto& some) { to.insert(to.end(), some.begin(), some.end()); }
+
 // An array with gaps between its elements, such as a column of a table.
 template <class T>
 class ColumnView {

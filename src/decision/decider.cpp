@@ -43,7 +43,6 @@ struct Chosen {
     std::size_t columns, words;
 
     Chosen(const Prints& from, std::span<const std::size_t> rows) : columns(from.columns), words(from.words) {
-        const auto append = [](auto& to, auto some) { to.insert(to.end(), some.begin(), some.end()); };
         for (const std::size_t row : rows) {
             texts.push_back(from.rows[row]);
             append(keys, from.keys.subspan(row * columns, columns));
@@ -263,7 +262,7 @@ void Decider::add_to_index(Course& course, Part& part) {
     kept_.add(first, std::move(texts));
     const Timer timer(seconds_.parallel);
     index_.add(ids.view(), Chosen(batch.prints, rows).prints(), stored, rules_.threads);
-    if (visibility.limits().same > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
+    if (visibility.most_same() > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
     index_.found_groups(first);
 }
 

@@ -10,7 +10,7 @@ namespace dedup {
 // Ranks, the better copy has the larger one, byte by byte.
 using Ranks = std::unordered_map<std::int64_t, std::string>;
 using IdsByGroup = std::map<std::int64_t, std::vector<std::string>>;
-using TextsByGroup = std::map<std::int64_t, std::vector<std::string>>;
+using TextsByGroup = std::map<std::int64_t, StringBuffer>;
 
 // What is known of the copies of kept documents: held until they are stored, else fetched.
 class Copies {
@@ -64,8 +64,7 @@ public:
             std::vector<std::string>& ids = held[group];
             if (!ids.empty()) continue;
             for (const Batch& batch : batches_) {
-                if (const auto own = batch.near.find(group); own != batch.near.end())
-                    ids.insert(ids.end(), own->second.begin(), own->second.end());
+                if (const auto own = batch.near.find(group); own != batch.near.end()) append(ids, own->second);
             }
         }
         return held.empty() ? TextsByGroup{} : stored_->near(std::move(held), most);
@@ -152,11 +151,10 @@ private:
     void fetch(std::set<std::int64_t> founders) {
         std::vector<std::int64_t> groups;
         for (const std::int64_t number : founders) groups.push_back(index_.group_of(static_cast<std::size_t>(number)));
-        TextsByGroup found = groups.empty() ? TextsByGroup{} : copies_.near(groups, most_);
+        TextsByGroup found = copies_.near(groups, most_);
         std::size_t i = 0;
         for (const std::int64_t number : founders) {
-            StringBuffer texts;
-            for (const std::string& text : found[groups[i++]]) texts.add(bytes_of(text));
+            const StringBuffer& texts = found[groups[i++]];
             std::vector<Member>& members = earlier_[number];
             read_.push_back(judge_ ? judge_->read(texts.view()) : nullptr);
             for (std::size_t row = 0; row < texts.size(); row++) {

@@ -43,11 +43,7 @@ public:
     }
 
     // The feature under a key, and whether it is new; valid until the next one.
-    struct Entry {
-        Feature& feature;
-        bool is_new;
-    };
-    Entry operator[](std::uint64_t key) {
+    std::pair<Feature&, bool> operator[](std::uint64_t key) {
         const auto [place, is_new] = places_[key];
         if (is_new) {
             place = static_cast<std::uint32_t>(all.size());

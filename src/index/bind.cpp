@@ -98,7 +98,7 @@ std::string array_of(const std::string& name, std::size_t column, const char* ar
 // What an array of a file holds, writable: the file is mapped privately.
 template <class T>
 Pages<T> pages_of(const Tables& tables, const std::string& name) {
-    const auto found = tables.view<std::uint8_t>(name.c_str());
+    const auto found = tables.view<std::uint8_t>(name);
     if (found.size() % sizeof(T) != 0) refuse("table `" + name + "` is cut off");
     return Pages<T>(std::span(reinterpret_cast<T*>(const_cast<std::uint8_t*>(found.data())), found.size() / sizeof(T)));
 }

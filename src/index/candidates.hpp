@@ -25,16 +25,12 @@ constexpr std::uint32_t BY_SIMHASH = std::uint32_t{1} << 31;
 // fingerprints; agreements: equal bits of the sketches, 0 where there are none; values: fingerprints of the
 // earlier ones. The last three are empty where they are not measured.
 struct Candidates {
-    std::vector<std::int64_t> offsets{0}, numbers;
+    std::vector<std::int64_t> offsets, numbers;
     std::vector<std::uint32_t> columns;
     std::vector<std::uint8_t> distances, agreements;
     std::vector<std::uint64_t> values;
 
-    static Candidates none(std::size_t texts) {
-        Candidates made;
-        made.offsets.assign(texts + 1, 0);
-        return made;
-    }
+    explicit Candidates(std::size_t texts = 0) : offsets(texts + 1) {}  // without any
     void add(std::int64_t number, std::uint32_t shared) {
         numbers.push_back(number);
         columns.push_back(shared);
@@ -51,12 +47,11 @@ struct Candidates {
     void append(const Candidates& more) {
         const std::int64_t first = offsets.back();
         for (std::size_t i = 1; i < more.offsets.size(); i++) offsets.push_back(first + more.offsets[i]);
-        const auto add = [](auto& all, const auto& some) { all.insert(all.end(), some.begin(), some.end()); };
-        add(numbers, more.numbers);
-        add(columns, more.columns);
-        add(distances, more.distances);
-        add(agreements, more.agreements);
-        add(values, more.values);
+        dedup::append(numbers, more.numbers);
+        dedup::append(columns, more.columns);
+        dedup::append(distances, more.distances);
+        dedup::append(agreements, more.agreements);
+        dedup::append(values, more.values);
     }
 };
 
@@ -117,7 +112,7 @@ struct Found {
     void append(const Found& more) {
         candidates.append(more.candidates);
         held.append(more.held);
-        twins.insert(twins.end(), more.twins.begin(), more.twins.end());
+        dedup::append(twins, more.twins);
     }
 };
 
@@ -265,19 +260,13 @@ inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t
     });
 }
 
-// How many texts an index finds by the same. columns: of keys; equal: so many are held under a key in each; same: so
-// many are found by one fingerprint.
-struct Limits {
-    std::size_t columns;
-    std::int64_t equal, same;
-};
-
 // By what later texts find those of a batch that are kept. An index holds a bounded number of texts under a key, so
 // whether a kept text is found depends on how many came before it.
 class BatchVisibility {
 public:
     struct Known {
-        Limits limits;
+        std::size_t columns;                 // of keys
+        std::int64_t most_equal, most_same;  // texts held under a key of each column, found by one fingerprint
         Candidates held, pairs;              // what the index holds under the keys of each; earlier rows that share a key
         std::vector<std::int64_t> twins;     // how many kept texts have the same fingerprint
         std::vector<std::int32_t> same;      // a number below n for each fingerprint
@@ -285,7 +274,7 @@ public:
     };
     explicit BatchVisibility(Known&& known) : known_(std::move(known)) { begin(); }
 
-    const Limits& limits() const { return known_.limits; }
+    std::int64_t most_same() const { return known_.most_same; }
 
     // Takes no row for kept.
     void begin() {
@@ -301,7 +290,7 @@ public:
         kept_[row] = 1;
         visible_[row] = stored_[row] = columns_held(row);
         std::int64_t& here = here_[known_.same[row]];
-        if (known_.is_short[row] || known_.twins[row] + here >= known_.limits.same) return;
+        if (known_.is_short[row] || known_.twins[row] + here >= known_.most_same) return;
         here++;
         visible_[row] |= BY_SIMHASH;
     }
@@ -329,12 +318,12 @@ public:
 private:
     // Those with fewer texts than the limit.
     std::uint32_t columns_held(std::size_t row) const {
-        const auto& [limits, held, pairs, twins, same, is_short] = known_;
-        const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << limits.columns) - 1);
+        const auto& [width, most_equal, most_same, held, pairs, twins, same, is_short] = known_;
+        const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
         const auto before = [&](std::int64_t place) { return pairs.columns[place] & stored_[pairs.numbers[place]]; };
         std::int64_t found = held.offsets[row + 1] - held.offsets[row];
         for (std::int64_t i = pairs.offsets[row]; i < pairs.offsets[row + 1]; i++) found += before(i) != 0;
-        if (found < limits.equal) return every;
+        if (found < most_equal) return every;
         std::array<std::int64_t, MOST_COLUMNS> counts{};
         const auto count = [&](std::uint32_t columns) {
             for (; columns != 0; columns &= columns - 1) counts[std::countr_zero(columns)]++;
@@ -342,7 +331,7 @@ private:
         for (std::int64_t i = held.offsets[row]; i < held.offsets[row + 1]; i++) count(held.columns[i]);
         for (std::int64_t i = pairs.offsets[row]; i < pairs.offsets[row + 1]; i++) count(before(i));
         std::uint32_t stored = 0;
-        for (std::size_t c = 0; c < limits.columns; c++) stored |= std::uint32_t{counts[c] < limits.equal} << c;
+        for (std::size_t c = 0; c < width; c++) stored |= std::uint32_t{counts[c] < most_equal} << c;
         return stored;
     }
 

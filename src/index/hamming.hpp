@@ -58,9 +58,10 @@ public:
         add(rows, 1);
     }
 
-    // Appends what is within the distance of each query that is not short, ascending, with distances. most_equal: of
+    // Returns what is within the distance of each query that is not short, ascending, with distances. most_equal: of
     // equal ones the first so many, 0 for all.
-    void search(std::span<const Fingerprint> queries, std::size_t most_equal, Candidates& found) const {
+    Candidates search(std::span<const Fingerprint> queries, std::size_t most_equal) const {
+        Candidates found;
         std::vector<std::vector<std::uint32_t>> flips_of;
         for (std::size_t block = 0; block < blocks.columns.size(); block++) flips_of.push_back(flips(block));
         const std::size_t at_once = std::max<std::size_t>(KEYS_AT_ONCE / flips_of[0].size(), 1);
@@ -102,6 +103,7 @@ public:
                 found.end_text();
             }
         }
+        return found;
     }
 
 private:
@@ -151,8 +153,8 @@ inline Candidates pairs_within(std::span<const Fingerprint> texts, int distance,
     HammingIndex all(distance);
     all.add(texts, threads);
     return gathered(texts.size(), threads, [&](std::size_t first, std::size_t count) {
-        Candidates near, earlier;
-        all.search(texts.subspan(first, count), 0, near);
+        const Candidates near = all.search(texts.subspan(first, count), 0);
+        Candidates earlier;
         for (std::size_t row = 0; row < count; row++) {
             for (std::int64_t i = near.offsets[row]; i < near.offsets[row + 1]; i++) {
                 if (near.numbers[i] >= static_cast<std::int64_t>(first + row)) break;

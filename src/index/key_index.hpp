@@ -270,8 +270,9 @@ public:
         return sum;
     }
 
-    // Appends the documents that share a key with each of n rows of keys, and in which columns.
-    void search(std::span<const std::uint32_t> keys, Candidates& found) const {
+    // Returns the documents that share a key with each of n rows of keys, and in which columns.
+    Candidates search(std::span<const std::uint32_t> keys) const {
+        Candidates found;
         Matches matches;
         std::vector<std::uint32_t> own;
         for (std::size_t start = 0; start < keys.size(); start += LOOKED_UP * columns.size()) {
@@ -282,6 +283,7 @@ public:
             }
             matches.enter(rows.size() / columns.size(), size_, found);
         }
+        return found;
     }
 
     // Adds n rows of keys under the next numbers. stored: the columns in which each is held, as bits, or none, and those

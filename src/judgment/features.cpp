@@ -7,18 +7,9 @@ namespace {
 
 constexpr std::size_t MOST_BEGIN = 8;  // tokens
 
-// Features that count no further.
-struct Cap {
-    std::size_t feature;
-    double most;
-};
-constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
-
-// Caps sums, and divides by the weight of the text.
-void finish(std::span<double> features, double total) {
-    for (const auto [feature, most] : CAPS) features[feature] = std::min(features[feature], most);
-    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) features[feature] /= total;
-}
+// Features that count no further than this.
+constexpr std::pair<std::size_t, double> CAPS[] = {
+    {"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
 
 // A question asks for something, whatever stands before it; what is full of notation is an exercise. An article is long,
 // a message is not.
@@ -182,7 +173,9 @@ struct Comparer {
         look_at_differences();
         if (goes_on()) to.guards |= compare_added();
         if (!goes_on()) return;
-        finish(f, std::max({a.profile->weight, b.profile->weight, 1.0}));
+        for (const auto& [feature, most] : CAPS) f[feature] = std::min(f[feature], most);
+        const double weight = std::max({a.profile->weight, b.profile->weight, 1.0});
+        for (const std::size_t share : {"edge_share"_f, "replaced_share"_f}) f[share] /= weight;
         measure_own(a, b, s, to);
         to.same = f["pieces"_f] == 0 && f["grammar"_f] == 0 &&
                   std::ranges::none_of(to.differences.differences, &Difference::moved);

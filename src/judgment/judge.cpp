@@ -121,7 +121,7 @@ std::vector<ReadTexts*> texts_of(std::span<const Pair> pairs) {
 }
 
 TextColumn texts_of(const Tables& tables, const std::string& name) {
-    const TextColumn texts{tables.view<std::uint32_t>(name.c_str()), tables.view<std::int64_t>((name + "_offsets").c_str())};
+    const TextColumn texts{tables.view<std::uint32_t>(name), tables.view<std::int64_t>(name + "_offsets")};
     const auto& ends = texts.offsets;
     if (ends.empty() || ends.front() < 0 || ends.back() > std::ssize(texts.points) || !std::ranges::is_sorted(ends))
         refuse("the texts of table `" + name + "` lie outside it");
@@ -151,7 +151,7 @@ FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
 Relations relations(const Tables& tables) {
     const auto groups = [&](const std::string& name) {
         const TextColumn words = texts_of(tables, name);
-        const auto numbers = tables.view<std::uint32_t>((name + "_groups").c_str(), words.size());
+        const auto numbers = tables.view<std::uint32_t>(name + "_groups", words.size());
         std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
         for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
         return Groups(std::move(members));

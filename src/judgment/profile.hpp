@@ -287,12 +287,6 @@ struct Profile {
 
 constexpr std::uint64_t PRIME = 0x9E3779B185EBCA87;
 
-inline bool is_han(std::uint32_t point) { return 0x3400 <= point && point < 0xA000; }
-
-inline bool is_notation(const Token& token) {
-    return (token.kind == Kind::symbol) | (token.kind == Kind::letter) | (token.kind == Kind::number);
-}
-
 inline std::uint64_t hash(std::span<const std::uint64_t> keys) { return XXH3_64bits(keys.data(), keys.size_bytes()); }
 
 // Those of tokens that say something; `room` holds them.
@@ -336,10 +330,10 @@ public:
             profile.explained.erase(repeated.begin(), repeated.end());
             add_numbers(form, {0, form.explanation.end}, profile.known);
         }
-        profile.han = std::ranges::count_if(form.text(stem), is_han);
+        profile.han = std::ranges::count_if(form.text(stem), [](auto point) { return 0x3400 <= point && point < 0xA000; });
         for (const Token& token : stem) {
             profile.weight += token.weight;
-            profile.notation += is_notation(token);
+            profile.notation += (token.kind == Kind::symbol) | (token.kind == Kind::letter) | (token.kind == Kind::number);
             profile.asks |= (token.flags & (ASKS | TASK | POLAR)) || token.kind == Kind::blank;
             profile.last_clause = std::max(profile.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
         }
