@@ -278,7 +278,6 @@ private:
         });
     }
 
-    // Holds a text that is read once more.
     Points hold(std::vector<std::uint32_t>&& text) {
         const std::size_t size = text.size();
         held_ = std::move(text);
@@ -342,7 +341,9 @@ void bind_cleaning(nb::module_& m) {
              "Return which of n texts cleaning changes, bool (n,), how many characters are cut off each, int64 (n,), and\n"
              "the clean ones of those that are changed. drop_rules: called with a text and whether it is one without markup,\n"
              "of which only the style rules that it begins with go.");
-    m.attr("ELEMENTS") = names_of(element_names());
+    nb::list names;  // of the elements that HTML, SVG and MathML know
+    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.append(name); });
+    m.attr("ELEMENTS") = nb::tuple(names);
     m.attr("LONGEST_NOTE") = LONGEST_NOTE;
 }
 

@@ -125,7 +125,6 @@ inline bool write_formula(Page& page, Points text, unsigned how) {
     return true;
 }
 
-// Writes the formula that an attribute holds, if it does.
 inline bool write_formula(Page& page, Attribute attribute) {
     return page.attributes.has(attribute) && write_formula(page, page.attributes[attribute], DECODES | PARSES);
 }
@@ -141,7 +140,6 @@ inline bool names_formula(Points value) {
     return false;
 }
 
-// Whether an alternative text is made of words.
 inline bool is_wordy(Points alt) {
     constexpr std::uint32_t FIRST_EASTERN = 0x2E80;
     constexpr int LONGEST_SYMBOL = 3;
@@ -153,7 +151,6 @@ inline bool is_wordy(Points alt) {
     return false;
 }
 
-// Whether the alternative text of an image is a formula.
 inline bool alt_is_formula(Page& page) {
     if (!page.attributes.has(Attribute::alt)) return false;
     const Points alt = page.decoded(Attribute::alt);
@@ -244,17 +241,15 @@ inline int accent_of(Points script) {
 // Writes the index of a root, its second child, before what it is the root of.
 inline void write_indexed_root(Writer& out, Place place, Place middle) {
     constexpr Place MOST = 4096;  // so that roots within roots take linear time
-    const Place end = out.size(), index = end - middle;
-    if (middle < place || middle > end || end - place > MOST) return;
-    std::uint32_t* const first = out.data() + place;
-    std::rotate(first, out.data() + middle, out.data() + end);
-    constexpr std::string_view BEFORE = "\\sqrt[", BETWEEN = "]{";
-    out.append(BEFORE);  // makes room
-    out.append(BETWEEN);
-    std::copy_backward(first + index, first + (end - place), out.data() + out.size());
-    std::copy_backward(first, first + index, first + index + BEFORE.size());
-    std::copy(BEFORE.begin(), BEFORE.end(), first);
-    std::copy(BETWEEN.begin(), BETWEEN.end(), first + BEFORE.size() + index);
+    if (middle < place || middle > out.size() || out.size() - place > MOST) return;
+    const Points all = out.from(place);
+    const std::vector<std::uint32_t> held(all.begin(), all.end());
+    const Points root = Points(held).first(middle - place), index = Points(held).subspan(middle - place);
+    out.cut(place);
+    out.append("\\sqrt[");
+    out.append(index);
+    out.append("]{");
+    out.append(root);
     out.append('}');
 }
 

@@ -304,13 +304,6 @@ void each_word(std::string_view words, auto take) {
     for (const auto word : std::views::split(words, ' ')) take(std::string_view(word.begin(), word.end()));
 }
 
-// The names of the elements that HTML, SVG and MathML know.
-inline std::vector<std::string_view> element_names() {
-    std::vector<std::string_view> names;
-    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.push_back(name); });
-    return names;
-}
-
 // The names that mean something.
 class Vocabulary {
 public:

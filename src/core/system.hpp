@@ -87,8 +87,7 @@ private:
 // Calls `work(take)` in some threads at once, fewer where the system gives no more; each calls `take` for a place from 0
 // to below `count` until that is `count`. Every place is taken once. An error of one is thrown when all have ended. least:
 // places that are worth a thread.
-template <class Work>
-void share(std::size_t count, std::size_t threads, Work work, std::size_t least = 16) {
+void share(std::size_t count, std::size_t threads, auto work, std::size_t least = 16) {
     std::atomic<std::size_t> next = 0;
     const auto take = [&] { return std::min(next.fetch_add(1, std::memory_order_relaxed), count); };
     std::vector<std::future<void>> others;

@@ -121,11 +121,6 @@ inline bool ends_paragraph(std::uint32_t point) {
 // As `str.splitlines` says.
 inline bool ends_line(std::uint32_t point) { return ends_paragraph(point) || (0x1C <= point && point <= 0x1E); }
 
-// What Python knows of characters, so that both say the same.
-
-// As `str.isalnum` says.
-inline bool is_alphanumeric(std::uint32_t point) { return Py_UNICODE_ISALNUM(point); }
-
 // What each character of the basic plane becomes where width and case do not count: the full-width forms of ASCII (Unicode
 // block FF00) become narrow, and capitals small where that is one character.
 inline const std::vector<std::uint16_t>& folded_characters() {

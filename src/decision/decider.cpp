@@ -21,12 +21,10 @@ std::int64_t least_bits(double similarity, double deviations) {
 // About how many pairs of texts share a key, or a fingerprint if there are no keys.
 std::int64_t count_meetings(const Prints& texts) {
     const std::size_t n = texts.size();
-    FormerRows rows(n);
-    std::vector<std::int32_t> former(n);
     std::vector<std::int64_t> before(n);
     std::int64_t count = 0;
     const auto add = [&](auto key_of) {
-        rows.find(key_of, former);
+        const std::vector<std::int32_t> former = former_rows(n, key_of);
         for (std::size_t i = 0; i < n; i++) count += before[i] = former[i] == NO_ROW ? 0 : before[former[i]] + 1;
     };
     for (std::size_t c = 0; c < texts.columns; c += EVERY) add([&](std::size_t i) { return texts.keys[i * texts.columns + c]; });
@@ -199,7 +197,7 @@ void Decider::compare_ranks(Part& part) {
     for (std::size_t row = 0; row < part.size(); row++) {
         if (part.twins[row] >= 0) part.beats[row] = part.is_better(row, bytes_of(ranks.at(part.twins[row])));
     }
-    for (std::size_t pair = 0; pair < part.owners.size(); pair++) {
+    for (std::size_t pair = 0; pair < part.pairs(); pair++) {
         if (part.is_here(part.number(pair)))
             part.pair_beats[pair] = part.is_better(part.owners[pair], part.ranks[part.row_of(part.number(pair))]);
     }
@@ -345,7 +343,7 @@ void Decider::enter_missing(Course& course, const Part& part) {
     for (std::size_t row = 0; row < part.size(); row++) {
         if (part.twin_is_gone[row]) gone[row].push_back(part.equal[row]);
     }
-    for (std::size_t pair = 0; pair < part.gone.size(); pair++) {
+    for (std::size_t pair = 0; pair < part.pairs(); pair++) {
         if (part.gone[pair]) gone[part.owners[pair]].push_back(part.number(pair));
     }
     for (const auto& [row, numbers] : gone) {

@@ -43,25 +43,16 @@ struct Part {
     std::vector<std::uint8_t> gone;         // by pair: compared, and the text of the kept document is gone
 
     Part(std::size_t first, std::int64_t held, std::span<const Fingerprint> prints, LookUp&& look_up)
-        : first(first), held(held), prints(prints), found(std::move(look_up)) {
-        const std::size_t n = found.alone.size(), pairs = found.candidates.numbers.size();
-        alike.resize(n);
-        twin_is_gone.resize(n);
-        beats.resize(n);
-        states.resize(n);
-        chosen.resize(n, NONE);
-        totals.resize(n);
-        superseded.resize(n, NONE);
-        by.resize(n, NONE);
-        owners.reserve(pairs);
-        for (std::size_t row = 0; row < n; row++)
+        : first(first), held(held), prints(prints), found(std::move(look_up)), twin_is_gone(size()), alike(size()),
+          beats(size()), verdicts(pairs()), pair_beats(pairs()), states(size()), chosen(size(), NONE), totals(size()),
+          superseded(size(), NONE), by(size(), NONE), gone(pairs()) {
+        owners.reserve(pairs());
+        for (std::size_t row = 0; row < size(); row++)
             owners.resize(static_cast<std::size_t>(found.candidates.offsets[row + 1]), row);
-        verdicts.resize(pairs);
-        pair_beats.resize(pairs);
-        gone.resize(pairs);
     }
 
-    std::size_t size() const { return states.size(); }
+    std::size_t size() const { return prints.size(); }
+    std::size_t pairs() const { return found.candidates.numbers.size(); }
     bool is_ranked() const { return !ranks.empty(); }
     bool is_better(std::size_t row, Bytes rank) const { return std::ranges::lexicographical_compare(rank, ranks[row]); }
     std::int64_t number(std::size_t pair) const { return found.candidates.numbers[pair]; }
@@ -142,7 +133,6 @@ private:
         keep(row);
     }
 
-    // Finds what a text is a duplicate of, if of anything.
     void choose(std::size_t row) {
         Cut cut = cut_of(row);
         std::int64_t chosen = Part::NONE, refused = Part::NONE;
@@ -177,7 +167,6 @@ private:
         return is_found && (gone_.empty() || !gone_.contains(number));
     }
 
-    // Counts the candidates of a row and returns which of them are compared.
     Cut cut_of(std::size_t row) {
         orders_.clear();
         for (std::int64_t pair = candidates_.offsets[row]; pair < candidates_.offsets[row + 1]; pair++) {

@@ -291,9 +291,9 @@ Lexicon lexicon_of(const Tables& tables) {
 std::vector<std::uint8_t> classes_of_characters() {
     std::vector<std::uint8_t> classes(PLANE);
     for (std::uint32_t point = 0; point < PLANE; point++) {
-        Class kind = is_alphanumeric(point) ? Class::letter : Class::separator;
+        Class kind = Py_UNICODE_ISALNUM(point) ? Class::letter : Class::separator;
         if (HAN_FIRST <= point && point <= HAN_LAST) kind = Class::han;
-        if (point < ASCII && is_alphanumeric(point)) kind = Class::alphanumeric;
+        if (point < ASCII && Py_UNICODE_ISALNUM(point)) kind = Class::alphanumeric;
         if (point && point < ASCII && std::strchr("+#&._%-", static_cast<int>(point))) kind = Class::symbol;
         classes[point] = static_cast<std::uint8_t>(kind);
     }

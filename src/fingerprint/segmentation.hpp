@@ -162,7 +162,6 @@ private:
         return end + (end < stop && text_[end] == '%');
     }
 
-    // Emits the words that the states mark.
     void emit_words(std::size_t start, std::size_t stop) {
         std::size_t begin = start;
         for (std::size_t i = start; i < stop; i++) {

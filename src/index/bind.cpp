@@ -71,7 +71,6 @@ Out<std::int64_t> find_ids(Index& index, const StringArrays& fields) {
     return give(unlocked([&] { return index.find_ids(ids, true); }));
 }
 
-// Ids and fingerprints of documents.
 std::tuple<StringsOut, Out<std::uint64_t>> documents(const Index& index, In<std::int64_t> numbers) {
     StringBuffer ids;
     std::vector<std::uint64_t> values;

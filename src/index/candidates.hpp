@@ -43,7 +43,6 @@ struct Candidates {
         values.push_back(from.values[place]);
     }
     void end_text() { offsets.push_back(static_cast<std::int64_t>(numbers.size())); }
-    // Appends those of more texts.
     void append(const Candidates& more) {
         const std::int64_t first = offsets.back();
         for (std::size_t i = 1; i < more.offsets.size(); i++) offsets.push_back(first + more.offsets[i]);
@@ -56,8 +55,7 @@ struct Candidates {
 };
 
 // The candidates of n texts, found by `find(first, count)` for some in a row, in several threads.
-template <class Find>
-auto gathered(std::size_t n, std::size_t threads, Find find) {
+auto gathered(std::size_t n, std::size_t threads, auto find) {
     using Made = decltype(find(n, n));
     constexpr std::size_t LEAST_ROWS = 256;
     const std::size_t rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : std::max(n, std::size_t{1});
@@ -119,7 +117,7 @@ struct Found {
 // Appends for text `row` every pair of two channels once, with the columns of both, measured; number of the
 // result: first + number. With fewer than `least` equal bits a candidate is none.
 inline void unite(const Candidates& one, const Candidates& other, const Measures& earlier, const Measures& own,
-           std::size_t row, std::int64_t least, std::int64_t first, Candidates& to) {
+                  std::size_t row, std::int64_t least, std::int64_t first, Candidates& to) {
     constexpr std::size_t AHEAD = 12;  // places
     std::size_t x = one.offsets[row], y = other.offsets[row];
     const std::size_t stop = one.offsets[row + 1], other_stop = other.offsets[row + 1];
@@ -161,7 +159,7 @@ inline void unite(const Candidates& one, const Candidates& other, const Measures
 // Each holds the first texts under a key and finds the first with a fingerprint: of all, the first `most_equal` of
 // a key and the first `most_same` with a fingerprint count. least: of equal bits, for each text.
 inline Found found_together(std::span<const Candidates> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
-                     std::int64_t most_same) {
+                            std::int64_t most_same) {
     struct Place {
         std::int64_t number;
         const Candidates* part;
@@ -201,42 +199,27 @@ inline Found found_together(std::span<const Candidates> parts, std::span<const s
     return found;
 }
 
-// Rows of a batch that have a key in common.
-
 constexpr std::int32_t NO_ROW = -1;
 
-// Finds for each row of one column the last row before it with the same key.
-class FormerRows {
-public:
-    explicit FormerRows(std::size_t rows)
-        : bits_(std::max<int>(4, std::bit_width(2 * rows))), table_(std::size_t{1} << bits_) {}
-
-    // key_of: the key of a row; former: for each row the row before it, or NO_ROW.
-    template <class KeyOf>
-    void find(KeyOf key_of, std::span<std::int32_t> former) {
-        std::fill(table_.begin(), table_.end(), NO_ROW);
-        const std::size_t mask = table_.size() - 1;
-        for (std::size_t i = 0; i < former.size(); i++) {
-            const std::uint64_t key = key_of(i);
-            std::size_t place = key * GOLDEN >> (64 - bits_);  // Fibonacci hashing: Knuth, TAOCP 3, section 6.4
-            while (table_[place] != NO_ROW && key_of(table_[place]) != key) place = (place + 1) & mask;
-            former[i] = table_[place];
-            table_[place] = static_cast<std::int32_t>(i);
-        }
+// Returns for each of n rows the last row before it with the same key, or NO_ROW.
+std::vector<std::int32_t> former_rows(std::size_t n, auto key_of) {
+    const int bits = std::max<int>(4, std::bit_width(2 * n));
+    std::vector<std::int32_t> table(std::size_t{1} << bits, NO_ROW), former(n);
+    for (std::size_t i = 0; i < n; i++) {
+        const std::uint64_t key = key_of(i);
+        std::size_t place = key * GOLDEN >> (64 - bits);  // Fibonacci hashing: Knuth, TAOCP 3, section 6.4
+        while (table[place] != NO_ROW && key_of(table[place]) != key) place = (place + 1) & (table.size() - 1);
+        former[i] = std::exchange(table[place], static_cast<std::int32_t>(i));
     }
-
-private:
-    int bits_;
-    std::vector<std::int32_t> table_;
-};
+    return former;
+}
 
 // The earlier rows that share a key with each of n rows, and in which columns.
 inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t n, std::size_t columns, std::size_t threads) {
-    std::vector<std::int32_t> former(columns * n);
+    std::vector<std::vector<std::int32_t>> former(columns);
     share(columns, threads, [&](auto take) {
-        FormerRows rows(n);
         for (std::size_t c; (c = take()) < columns;)
-            rows.find([&](std::size_t i) { return keys[i * columns + c]; }, std::span(former).subspan(c * n, n));
+            former[c] = former_rows(n, [&](std::size_t i) { return keys[i * columns + c]; });
     }, 1);
     return gathered(n, threads, [&](std::size_t start, std::size_t count) {
         Candidates found;
@@ -244,7 +227,7 @@ inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t
         for (std::size_t i = start; i < start + count; i++) {
             std::size_t first = i;
             for (std::size_t c = 0; c < columns; c++) {
-                for (std::int32_t j = former[c * n + i]; j != NO_ROW; j = former[c * n + j]) {
+                for (std::int32_t j = former[c][i]; j != NO_ROW; j = former[c][j]) {
                     shared[j] |= std::uint32_t{1} << c;
                     first = std::min<std::size_t>(first, j);
                 }
@@ -270,7 +253,7 @@ public:
         Candidates held, pairs;              // what the index holds under the keys of each; earlier rows that share a key
         std::vector<std::int64_t> twins;     // how many kept texts have the same fingerprint
         std::vector<std::int32_t> same;      // a number below n for each fingerprint
-        std::vector<std::uint8_t> is_short;  // whether it does not count
+        std::span<const Fingerprint> rows;   // short ones do not count
     };
     explicit BatchVisibility(Known&& known) : known_(std::move(known)) { begin(); }
 
@@ -290,7 +273,7 @@ public:
         kept_[row] = 1;
         visible_[row] = stored_[row] = columns_held(row);
         std::int64_t& here = here_[known_.same[row]];
-        if (known_.is_short[row] || known_.twins[row] + here >= known_.most_same) return;
+        if (known_.rows[row].is_short || known_.twins[row] + here >= known_.most_same) return;
         here++;
         visible_[row] |= BY_SIMHASH;
     }
@@ -306,7 +289,7 @@ public:
     std::size_t count_unseen() const {
         std::size_t count = 0;
         for (std::size_t row = 0; row < kept_.size(); row++)
-            count += kept_[row] && !known_.is_short[row] && !(visible_[row] & BY_SIMHASH);
+            count += kept_[row] && !known_.rows[row].is_short && !(visible_[row] & BY_SIMHASH);
         return count;
     }
 
@@ -318,7 +301,7 @@ public:
 private:
     // Those with fewer texts than the limit.
     std::uint32_t columns_held(std::size_t row) const {
-        const auto& [width, most_equal, most_same, held, pairs, twins, same, is_short] = known_;
+        const auto& [width, most_equal, most_same, held, pairs, twins, same, rows] = known_;
         const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
         const auto before = [&](std::int64_t place) { return pairs.columns[place] & stored_[pairs.numbers[place]]; };
         std::int64_t found = held.offsets[row + 1] - held.offsets[row];

@@ -29,8 +29,7 @@ public:
     void add(std::span<const Fingerprint> more, std::size_t threads) {
         const std::size_t first = size(), n = more.size();
         const std::vector<std::int64_t> earlier = find_equal(more);
-        std::vector<std::int32_t> former(n);
-        FormerRows(n).find([&](std::size_t i) { return more[i].value; }, former);
+        const std::vector<std::int32_t> former = former_rows(n, [&](std::size_t i) { return more[i].value; });
         fingerprints.resize(first + n);
         is_searchable.resize(first + n);
         std::vector<std::int64_t> firsts(n);  // the first searchable one with each value, below 0 if there is none

@@ -113,8 +113,7 @@ public:
 
         std::vector<std::uint8_t> alone(n, 1);
         const auto meet = [&](std::size_t row, std::int64_t other) { alone[row] = alone[other] = 0; };
-        std::vector<std::int32_t> same(n);  // the first row with this fingerprint
-        FormerRows(n).find([&](std::size_t i) { return texts.rows[i].value; }, same);
+        auto same = former_rows(n, [&](std::size_t i) { return texts.rows[i].value; });  // made the first row below
         for (std::size_t row = 0; row < n; row++) {
             if (same[row] == NO_ROW) {
                 same[row] = static_cast<std::int32_t>(row);
@@ -124,9 +123,7 @@ public:
             }
         }
         Candidates all;
-        std::vector<std::uint8_t> is_short(n);
         for (std::size_t row = 0; row < n; row++) {
-            is_short[row] = texts.rows[row].is_short;
             for (const Candidates* each : {&within, &pairs}) {
                 for (std::int64_t i = each->offsets[row]; i < each->offsets[row + 1]; i++) meet(row, each->numbers[i]);
             }
@@ -139,7 +136,7 @@ public:
         }
         return {std::move(all),
                 BatchVisibility({texts.columns, static_cast<std::int64_t>(limits_.equal), most, std::move(found.held),
-                                 std::move(pairs), std::move(found.twins), std::move(same), std::move(is_short)}),
+                                 std::move(pairs), std::move(found.twins), std::move(same), texts.rows}),
                 std::move(alone),
                 distance};
     }

@@ -62,8 +62,7 @@ public:
     }
 
     // Calls take(row, number) for each text with the key of a row.
-    template <class Take>
-    void search(std::span<const std::uint32_t> keys, Take take) const {
+    void search(std::span<const std::uint32_t> keys, auto take) const {
         struct Open {
             std::size_t row;
             std::uint64_t equal;  // tags
@@ -85,8 +84,7 @@ public:
 
     // Adds the keys of rows under the numbers from `first` on, those for which stored(row) holds; most_equal: of a key
     // so many are held at most, 0 for any number. Returns how many were left out. There has to be room.
-    template <class Stored>
-    std::int64_t insert(std::span<const std::uint32_t> keys, Stored stored, std::size_t most_equal, std::size_t first) {
+    std::int64_t insert(std::span<const std::uint32_t> keys, auto stored, std::size_t most_equal, std::size_t first) {
         std::int64_t left_out = 0;
         for (std::size_t row = 0; row < keys.size(); row++) {
             if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
@@ -143,8 +141,7 @@ private:
         __builtin_prefetch(&own.entries[own.count]);
     }
 
-    template <class Take>
-    void find(std::uint32_t key, std::uint64_t equal, Take take) const {
+    void find(std::uint32_t key, std::uint64_t equal, auto take) const {
         const Bucket& own = bucket(key);
         const std::uint32_t bits = bits_of(key);
         for (; equal != 0; equal &= equal - 1) {
@@ -171,8 +168,7 @@ private:
     }
 
     // Calls take(key, number) for each document, nearly by key.
-    template <class Take>
-    void each(Take take) const {
+    void each(auto take) const {
         const int bits = Bucket::TAG_BITS + 32 - number_bits;  // of a key that an entry has
         const std::uint64_t number_mask = ones(number_bits), key_mask = ones(bits);
         for (std::size_t at = 0; at < buckets.size(); at++) {
@@ -331,7 +327,6 @@ private:
     static constexpr std::size_t LOAD = 49;             // documents a bucket, of 51 that it takes
     static constexpr double SPILLED = 0.055;            // slots of the table, a document
 
-    // The keys of a column, one behind the other.
     static void gather(std::span<const std::uint32_t> rows, std::size_t column, std::size_t columns,
                 std::vector<std::uint32_t>& keys) {
         keys.resize(rows.size() / columns);

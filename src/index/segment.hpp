@@ -60,8 +60,7 @@ public:
 
     // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
     // returns true; fingerprints: by number.
-    template <class Take>
-    void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, Take take) const {
+    void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, auto take) const {
         if (size() == 0) return;
         for (std::size_t i = 0; i < sought.size(); i++) {
             table.find(sought[i].digest, [&](std::uint32_t number) {

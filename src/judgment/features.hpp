@@ -182,7 +182,6 @@ struct Change {
     double most() const { return std::max(left, right); }
 };
 
-// Appends the places of a range.
 inline Range append_places(Range places, std::vector<std::uint32_t>& to) {
     const std::size_t begin = to.size();
     for (std::uint32_t at = places.begin; at < places.end; at++) to.push_back(at);

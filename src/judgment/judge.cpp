@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <ranges>
+#include <set>
 
 #include "core/system.hpp"
 #include "fingerprint/sketch.hpp"
@@ -40,12 +41,6 @@ double jaccard(const Grams& a, const Grams& b) {
     few.each([&](std::uint64_t gram, bool) { common += many.find(gram); });
     const std::size_t either = a.size() + b.size() - common;
     return either ? static_cast<double>(common) / static_cast<double>(either) : 1;
-}
-
-bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
-
-std::uint32_t count_images(const Form& form) {
-    return static_cast<std::uint32_t>(std::ranges::count(form.tokens, Kind::image, &Token::kind));
 }
 
 // What the first text has more, as bits by the places of RICHER.
@@ -106,18 +101,6 @@ Buffer decoded(std::span<const std::uint8_t> utf8) {
     Buffer points(utf8.size() + ASCII_BLOCK);
     points.resize(static_cast<std::size_t>(decode_utf8(utf8, points.data())));
     return points;
-}
-
-// The texts of some pairs, each once, in an order that all threads lock them in.
-std::vector<ReadTexts*> texts_of(std::span<const Pair> pairs) {
-    std::vector<ReadTexts*> found;
-    for (const auto& [text, other] : pairs) {
-        for (ReadTexts* const one : {text.texts, other.texts}) {
-            if (found.empty() || std::ranges::find(found, one) == found.end()) found.push_back(one);
-        }
-    }
-    std::ranges::sort(found);
-    return found;
 }
 
 TextColumn texts_of(const Tables& tables, const std::string& name) {
@@ -240,9 +223,7 @@ std::vector<Pair> pairs_of(ReadTexts& one, const In<std::int64_t>& rows, ReadTex
     return pairs;
 }
 
-using RowNumbers = In<std::int64_t>;
-
-Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows,
+Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows,
                           std::size_t threads, bool judges, bool measures) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
     return give_records(unlocked([&] {
@@ -254,8 +235,8 @@ Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, RowNumbers rows, R
 }
 
 // All that a comparison finds of each pair, and its differences.
-std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other,
-                                                RowNumbers other_rows) {
+std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& one, In<std::int64_t> rows, ReadTexts& other,
+                                                In<std::int64_t> other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
     std::vector<PairFeatures> features(pairs.size());
     nb::list listed;
@@ -297,9 +278,9 @@ nb::dict bits_of(std::span<const std::string_view> names) {
 }  // namespace
 
 // Calls take(i, left, right, comparison, scratch) for each pair, in several threads.
-template <class Take>
-void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, Take take) const {
-    const std::vector<ReadTexts*> texts = texts_of(pairs);
+void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, auto take) const {
+    std::set<ReadTexts*> texts;  // in an order that all threads lock them in
+    for (const auto& [text, other] : pairs) texts.insert({text.texts, other.texts});
     std::vector<std::unique_lock<std::mutex>> locks;
     for (const ReadTexts* one : texts) locks.emplace_back(one->in_use());
     for (std::size_t begin = 0, end; begin < pairs.size(); begin = end) {
@@ -360,8 +341,7 @@ void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Ve
 }
 
 // Calls take(i, similarity, the least of a duplicate) for each pair, in several threads.
-template <class Take>
-void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, Take take) const {
+void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, auto take) const {
     share(pairs.size(), threads, [&](auto next) {
         Buffer room;
         std::size_t size = 0;
@@ -400,15 +380,6 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
             named[i].push_back({DifferenceKind::layout, Part::stem, decoded(one), decoded(its)});
     });
     return named;
-}
-
-std::vector<Richness> Judge::richness(const ReadTexts& texts) const {
-    std::vector<Richness> found;
-    each_form(texts, tables_, [&](const Form& form) {
-        const auto choices = static_cast<std::uint32_t>(form.choices.size());
-        found.push_back({count_images(form), choices, form.answer.size() != 0, is_explained(form)});
-    });
-    return found;
 }
 
 }  // namespace judgment

@@ -57,8 +57,7 @@ void take_clauses(const Form& form, Range part, bool choice, Side& side) {
 
 // Finds what x and y have in the same order, then takes runs of equal values in what is left of them, each from its first
 // place in y on.
-template <class Take>
-void match(Keys x, Keys y, std::size_t longest, Work& work, DifferScratch& s, std::vector<Match>& same, Take take) {
+void match(Keys x, Keys y, std::size_t longest, Work& work, DifferScratch& s, std::vector<Match>& same, auto take) {
     s.subsequence.find(x, y, work, same);
     s.a.taken.assign(x.size(), 0);
     s.b.taken.assign(y.size(), 0);

@@ -122,7 +122,8 @@ public:
         const Searched rest = take_sentences(whole, body_, notes);
         const bool enough = rest.letters(4) >= 4;
         if (!enough) notes.resize(taken);
-        const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
+        const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), behind = behind_opening(task);
+        const Searched body = behind.letters(4) >= 4 ? behind : task;
         const auto choices = finder_.find(body, true);
         const Searched stem = body.part(0, finder_.stem);
 

@@ -230,6 +230,12 @@ inline Range asked_of(const Form& form) {
 
 inline std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
 
+inline bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
+
+inline std::uint32_t count_images(const Form& form) {
+    return static_cast<std::uint32_t>(std::ranges::count(form.tokens, Kind::image, &Token::kind));
+}
+
 // How often each character is in what carries a meaning.
 struct Letters {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> distinct;  // keys of characters, counts
