@@ -117,7 +117,7 @@ class Fingerprinter:
     ) -> None:
         """Take the settings and the dictionary; sketcher: None where the simhash is enough."""
         self._lexicon, self._sketcher = lexicon, sketcher
-        self._options = (  # as in src/fingerprint/features.hpp
+        self._options = (  # as in src/fingerprint/fingerprint.cpp
             settings.top_k,
             min(settings.top_k, _ENOUGH_OF_HEAVIEST) or _ENOUGH,
             settings.weighting == "uniform",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -38,25 +37,22 @@ def _compiles(compiler: str) -> bool:
         return done.returncode == 0
 
 
-def _has_compiler() -> bool:
-    """Tell whether the machine has one; exit where CXX names one that is none."""
-    if named := os.environ.get("CXX"):
-        if not _compiles(named):
-            raise SystemExit(
-                f"CXX is {named!r}, which compiles no C++20: {_NEEDED} is needed. Without CXX, and "
-                "without such a compiler on the path, the build takes one from the package ziglang."
-            )
-        return True
-    return any(shutil.which(name) and _compiles(name) for name in ("c++", "g++", "clang++"))
+def _find_compiler() -> str | None:
+    """Return the machine's compiler, None without one; exit where CXX names one that is none."""
+    named = os.environ.get("CXX")
+    if named and not _compiles(named):
+        raise SystemExit(
+            f"CXX is {named!r}, which compiles no C++20: {_NEEDED} is needed. Without CXX, and "
+            "without such a compiler on the path, the build takes one from the package ziglang."
+        )
+    return named or next((name for name in ("c++", "g++", "clang++") if _compiles(name)), None)
 
 
 @contextlib.contextmanager
 def _compiler() -> Iterator[None]:
     """Let CMake find a compiler for the block."""
-    if _has_compiler():
-        if not os.environ.get("CXX"):
-            names = (name for name in ("c++", "g++", "clang++") if _compiles(name))
-            os.environ["CXX"] = next(names)
+    if found := _find_compiler():
+        os.environ["CXX"] = found
         yield
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +78,7 @@ def _with_compiler(requires: list[str]) -> list[str]:
             f"This machine lacks Python.h of Python {sysconfig.get_python_version()} (Debian, "
             "Ubuntu: sudo apt install python3-dev)."
         )
-    return requires if _has_compiler() else [*requires, _ZIG]
+    return requires if _find_compiler() else [*requires, _ZIG]
 
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:

@@ -73,13 +73,10 @@ public:
     // The value as it stands in the text; nothing without the attribute.
     Points operator[](Attribute name) const { return has(name) ? values_[static_cast<int>(name)] : Points(); }
 
-    // Whether there is a value that holds a word, in capitals or not.
     bool holds(Attribute name, std::string_view word) const { return holds_word((*this)[name], word); }
 
-    // Whether the address that an attribute holds is a data: URI.
     bool is_data(Attribute name) const { return starts_with((*this)[name], "data:"); }
 
-    // What the words of the class stand for, as bits.
     std::uint32_t class_flags() const {
         const Points value = (*this)[Attribute::class_];
         std::uint32_t flags = 0;

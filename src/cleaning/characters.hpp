@@ -14,7 +14,6 @@
 #include <emmintrin.h>
 #endif
 
-#include "core/utf8.hpp"
 #include "core/text.hpp"
 
 namespace dedup::cleaning {
@@ -149,8 +148,7 @@ constexpr std::size_t BEHIND = std::max<std::size_t>(Block::SIZE, ASCII_BLOCK);
 
 // The next place from `at` on where one of sixteen is found, the end without one. found_in: takes their place, returns
 // bits.
-template <class FoundIn>
-Place find_where(Points text, Place at, FoundIn found_in) {
+Place find_where(Points text, Place at, auto found_in) {
     const Place size = std::ssize(text);
     for (; at < size; at += Block::SIZE) {
         if (const unsigned found = found_in(text.data() + at)) return std::min(size, at + std::countr_zero(found));
@@ -217,7 +215,7 @@ class Characters {
 public:
     [[gnu::noinline]] Characters() {
         for (std::uint32_t point = 0; point < BEHIND_WORDS; point++)
-            classes_[point] = point == '_' || is_alphanumeric(point) ? WORD | GOES_ON : 0;
+            classes_[point] = point == '_' || Py_UNICODE_ISALNUM(point) ? WORD | GOES_ON : 0;
         for (std::uint32_t point = 0; point < PLANE; point++) {
             classes_[point] |= other_classes_of(point);
             kinds_[point] = kind_of(point);
@@ -270,7 +268,6 @@ public:
         return at;
     }
 
-    // Without the white space around it.
     Points trimmed(Points text) const {
         while (!text.empty() && is(text.front(), SPACE)) text = text.subspan(1);
         while (!text.empty() && is(text.back(), SPACE)) text = text.first(text.size() - 1);

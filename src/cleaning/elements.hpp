@@ -4,7 +4,6 @@
 
 namespace dedup::cleaning {
 
-// The whole number of an attribute.
 inline int number_of(const Page& page, Attribute attribute, int otherwise) {
     constexpr std::size_t MOST_DIGITS = 9;
     Points value = characters().trimmed(page.attributes[attribute]);
@@ -19,7 +18,6 @@ inline int number_of(const Page& page, Attribute attribute, int otherwise) {
     return negative ? -number : number;
 }
 
-// The markers that the attribute `type` says.
 inline Markers markers_of(Points type) {
     constexpr std::string_view TYPES = "1AaIi";  // in the order of the markers
     const std::size_t found = type.size() == 1 && type[0] < 0x80 ? TYPES.find(static_cast<char>(type[0])) : TYPES.npos;
@@ -144,7 +142,6 @@ public:
     }
 
 private:
-    // Opens an element, on top of the stack.
     OpenElement& push(int number, Action action, Place origin) {
         page_.stack.push_back(page_.stack.back());
         OpenElement& entry = page_.stack.back();
@@ -292,7 +289,6 @@ private:
         }
     }
 
-    // Writes the marks of the ends of spans.
     void close_spans(std::uint32_t spans) {
         if (!spans) return;
         for (std::uint32_t k = SPANS; k-- > 0;) {
@@ -358,7 +354,6 @@ private:
         out_.cut(entry.cut);
     }
 
-    // Whether nothing is seen of a character, or of a mark.
     bool is_space(std::uint32_t point) const {
         return point >= BEYOND ? !is_shown(point) : characters().is(point, SPACE);
     }

@@ -52,7 +52,7 @@ public:
             if (kind == Kind::invisible) continue;
             if (is_blank(kind)) {
                 if (fence_) {
-                    space_in_fence(point, kind);
+                    code_.write(point, kind, out_);
                 } else if (white_.blank != '\n') {
                     white_.blank = kind == Kind::line ? '\n' : ' ';
                 } else if (kind == Kind::line && white_.hard == Hard::implied) {
@@ -146,8 +146,8 @@ private:
         if (mark == FENCE_END) {
             close_fence();
         } else if (mark == FRESH) {
-            if (out_.size() == lead_ || characters().kind(out_[out_.size() - 1]) != Kind::line)
-                space_in_fence('\n', Kind::line);
+            if (out_.size() == code_.lead || characters().kind(out_[out_.size() - 1]) != Kind::line)
+                code_.write('\n', Kind::line, out_);
         } else if (mark != FENCE && mark != ROW && mark != CELL && mark != ROW_END && mark != CODE && mark != CODE_END) {
             white_.blank = 0;
             j = this->mark(j);
@@ -174,17 +174,6 @@ private:
         out_.append(command);
         out_.append('{');
         words_ += std::ssize(command) + 2;
-    }
-
-    // Writes white space as it is; blank lines before the code go.
-    void space_in_fence(std::uint32_t point, Kind kind) {
-        const bool leads = out_.size() == lead_;
-        if (leads && kind == Kind::line) {
-            out_.cut(fence_begin_);
-        } else {
-            out_.append(point == '\r' ? '\n' : point);
-        }
-        if (leads) lead_ = out_.size();
     }
 
     // How many backticks fence the code that begins here, 0 for none.
@@ -214,16 +203,18 @@ private:
     void open_fence(Place j) {
         fence_ = fence_length(j);
         if (!fence_) return;
-        flush_line();
+        write_openings();
+        if (out_.size() && out_[out_.size() - 1] != '\n') out_.append('\n');
+        white_ = {};
         write_ticks();
         out_.append('\n');
-        fence_begin_ = lead_ = out_.size();
+        code_.begin = code_.lead = out_.size();
         words_++;
     }
 
     // Writes the line that ends code; white space before it goes.
     void close_fence() {
-        trim(out_, fence_begin_);
+        trim(out_, code_.begin);
         out_.append('\n');
         write_ticks();
         fence_ = 0;
@@ -231,7 +222,6 @@ private:
         white_ = {'\n', Hard::implied};
     }
 
-    // Opens the span with its mark here.
     void open(Place j) {
         const bool is_row = text_[j] == ROW;
         rows_ += is_row;
@@ -241,7 +231,6 @@ private:
         if (!is_row && !pending_) pending_ = depth();
     }
 
-    // Ends the span on top.
     void close() {
         const OpenSpan entry = stack_.back();
         if (entry.kind == ROW) return close_row();
@@ -271,7 +260,6 @@ private:
         }
     }
 
-    // Begins a cell of the row on top.
     void begin_cell() {
         OpenSpan& entry = stack_.back();
         if (entry.kind != ROW) return;
@@ -297,7 +285,6 @@ private:
         white_ = {'\n', Hard::yes};
     }
 
-    // Writes a blank to fill in.
     void put_blank() {
         flush();
         out_.append("____");
@@ -307,13 +294,6 @@ private:
     void flush() {
         write_openings();
         write_white(white_);
-        white_ = {};
-    }
-
-    // ... which begins a line.
-    void flush_line() {
-        write_openings();
-        if (out_.size() && out_[out_.size() - 1] != '\n') out_.append('\n');
         white_ = {};
     }
 
@@ -385,7 +365,6 @@ private:
         entry.inside = out_.size();
     }
 
-    // Writes the bars before a cell.
     void write_separators(OpenSpan& entry, std::uint32_t blank) {
         for (int k = 0; k < entry.separators_due; k++) {
             std::uint32_t before = ' ';
@@ -428,7 +407,7 @@ private:
     bool opened_ = false, colon_ = false;  // whether a brace is open that may be a style rule's; `:` behind it
     Place words_ = 0, images_ = 0;         // written: characters but underscores, and images
     Place fence_ = 0;                      // backticks around the code that is written, 0 outside
-    Place fence_begin_ = 0, lead_ = 0;     // where code begins, how far there is nothing but white space
+    CodeSpace code_;                       // its white space
     Place fenced_end_ = 0;                 // where the fence of code ended
     int pending_ = 0;                      // the lowest span not yet written, 0 for none
     int rows_ = 0;                         // open ones

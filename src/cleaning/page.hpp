@@ -2,7 +2,6 @@
 // line breaks as they are written to it.
 #pragma once
 #include "cleaning/tags.hpp"
-#include "core/utf8.hpp"
 
 namespace dedup::cleaning {
 
@@ -51,8 +50,7 @@ public:
     // The value of an attribute, as a parser reads it; overwritten by the next one.
     Points decoded(Attribute name) {
         const Points value = attributes[name];
-        if (value_.size() < value.size()) value_.resize(value.size());
-        Writer to(value_);
+        Writer to(value_.get(value.size()));
         references.copy(value, DECODES | PARSES, to);
         return to.from(0);
     }
@@ -91,7 +89,7 @@ public:
     bool hides = true;                       // whether what nobody sees goes
 
 private:
-    std::vector<std::uint32_t> value_;
+    Room value_;
 };
 
 // Without the delimiters that a formula brings along: $, \( \), \[ \].
@@ -127,7 +125,6 @@ inline bool write_formula(Page& page, Points text, unsigned how) {
     return true;
 }
 
-// Writes the formula that an attribute holds, if it does.
 inline bool write_formula(Page& page, Attribute attribute) {
     return page.attributes.has(attribute) && write_formula(page, page.attributes[attribute], DECODES | PARSES);
 }
@@ -143,14 +140,6 @@ inline bool names_formula(Points value) {
     return false;
 }
 
-// Whether class or address names an image a formula.
-inline bool is_named_formula(const Page& page) {
-    const Attributes& attributes = page.attributes;
-    return names_formula(attributes[Attribute::class_]) ||
-           (!attributes.is_data(Attribute::src) && names_formula(attributes[Attribute::src]));
-}
-
-// Whether an alternative text is made of words.
 inline bool is_wordy(Points alt) {
     constexpr std::uint32_t FIRST_EASTERN = 0x2E80;
     constexpr int LONGEST_SYMBOL = 3;
@@ -162,7 +151,6 @@ inline bool is_wordy(Points alt) {
     return false;
 }
 
-// Whether the alternative text of an image is a formula.
 inline bool alt_is_formula(Page& page) {
     if (!page.attributes.has(Attribute::alt)) return false;
     const Points alt = page.decoded(Attribute::alt);
@@ -173,7 +161,9 @@ inline bool alt_is_formula(Page& page) {
         const bool is_path = k > 0 && alt[k - 1] == ':';
         if (alt[k] == '\\' && !is_path && characters().is(alt[k + 1], LETTER)) return true;
     }
-    return is_named_formula(page) && !is_wordy(alt);
+    const Attributes& attributes = page.attributes;
+    return !is_wordy(alt) && (names_formula(attributes[Attribute::class_]) ||
+                              (!attributes.is_data(Attribute::src) && names_formula(attributes[Attribute::src])));
 }
 
 // The first character of a value that is no white space, 0 for none.
@@ -251,17 +241,15 @@ inline int accent_of(Points script) {
 // Writes the index of a root, its second child, before what it is the root of.
 inline void write_indexed_root(Writer& out, Place place, Place middle) {
     constexpr Place MOST = 4096;  // so that roots within roots take linear time
-    const Place end = out.size(), index = end - middle;
-    if (middle < place || middle > end || end - place > MOST) return;
-    std::uint32_t* const first = out.data() + place;
-    std::rotate(first, out.data() + middle, out.data() + end);
-    constexpr std::string_view BEFORE = "\\sqrt[", BETWEEN = "]{";
-    out.append(BEFORE);  // makes room
-    out.append(BETWEEN);
-    std::copy_backward(first + index, first + (end - place), out.data() + out.size());
-    std::copy_backward(first, first + index, first + index + BEFORE.size());
-    std::copy(BEFORE.begin(), BEFORE.end(), first);
-    std::copy(BETWEEN.begin(), BETWEEN.end(), first + BEFORE.size() + index);
+    if (middle < place || middle > out.size() || out.size() - place > MOST) return;
+    const Points all = out.from(place);
+    const std::vector<std::uint32_t> held(all.begin(), all.end());
+    const Points root = Points(held).first(middle - place), index = Points(held).subspan(middle - place);
+    out.cut(place);
+    out.append("\\sqrt[");
+    out.append(index);
+    out.append("]{");
+    out.append(root);
     out.append('}');
 }
 
@@ -375,8 +363,7 @@ inline Attribute address_of(const Page& page) {
 inline void write_field(Page& page) {
     if (page.attributes.has(Attribute::type)) {
         const int type = page.vocabulary.meaning(Naming::field_type, page.attributes[Attribute::type]);
-        if (type == static_cast<int>(FieldType::image_button))
-            return write_medium(page, IMAGE, address_of(page));
+        if (type == IMAGE_BUTTON) return write_medium(page, IMAGE, address_of(page));
         if (type != NONE) return;
     }
     page.out.append(BLANK);

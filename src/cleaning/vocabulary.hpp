@@ -127,8 +127,6 @@ constexpr int PROPERTIES = 8;
 // The markers of a list.
 enum class Markers : std::uint8_t { decimal, upper, lower, upper_roman, lower_roman, unmarked };
 
-enum class FieldType : std::uint8_t { button, image_button };
-
 struct Element {
     std::uint32_t roles;
     Action action;
@@ -138,9 +136,7 @@ struct Element {
 // What a name is a name of; of words in a property's value: the last and the property's number.
 enum class Naming : std::uint8_t { element, reference, attribute, class_word, property, field_type, style_word };
 
-constexpr std::size_t NAMINGS = static_cast<std::size_t>(Naming::style_word) + PROPERTIES;
-
-inline Naming word_of(Property property) {
+constexpr Naming word_of(Property property) {
     return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
 }
 
@@ -261,65 +257,51 @@ constexpr std::string_view ATTRIBUTE_NAMES[ATTRIBUTES] = {
     "",  // any other name
 };
 
-struct ClassWords {
-    std::string_view words;
-    int value;
-};
-constexpr int of(Markers markers) { return static_cast<int>(markers); }
-
-constexpr ClassWords CLASSES[] = {
-    {"dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong jiadian", IS_DOTS},
-    {"katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml mwe-math-element", IS_BOX},
-    {"mathjax_preview", IS_PREVIEW},
-    {"katex-html", IS_TWIN},
-    {"jammer", IS_HIDDEN},  // a forum puts random letters in, against copies
-};
-
-// By `Property`; the meanings are of words in its value.
+// By `Property`.
 constexpr std::string_view PROPERTY_NAMES[PROPERTIES] = {
     "text-decoration text-decoration-line", "border-bottom", "vertical-align",
     "text-emphasis text-emphasis-style -webkit-text-emphasis -webkit-text-emphasis-style", "font-weight", "font-style",
     "list-style list-style-type", "display visibility font-size",
 };
-struct StyleWords {
-    Property of;
+
+struct Words {
+    Naming naming;
     std::string_view words;
     int value;
 };
-constexpr StyleWords STYLES[] = {
-    {Property::decoration, "underline", IS_UNDERLINE},
-    {Property::border, "solid", IS_UNDERLINE},
-    {Property::align, "super", IS_SUP},
-    {Property::align, "sub", IS_SUB},
-    {Property::emphasis, "none", 0},  // any other word stands for dots
-    {Property::weight, "bold bolder 600 700 800 900", IS_BOLD},
-    {Property::slant, "italic oblique", IS_ITALIC},
-    {Property::listing, "none", of(Markers::unmarked)},
-    {Property::listing, "decimal", of(Markers::decimal)},
-    {Property::listing, "upper-alpha upper-latin", of(Markers::upper)},
-    {Property::listing, "lower-alpha lower-latin", of(Markers::lower)},
-    {Property::listing, "upper-roman", of(Markers::upper_roman)},
-    {Property::listing, "lower-roman", of(Markers::lower_roman)},
-    {Property::hiding, "none hidden", IS_HIDDEN},
-    {Property::hiding, "0 0px 0pt 0em", IS_SHRUNK},
-};
+constexpr int of(Markers markers) { return static_cast<int>(markers); }
+constexpr int BUTTON = 0, IMAGE_BUTTON = 1;  // fields that take no text
 
-// The fields that take no text.
-constexpr ClassWords FIELD_TYPES[] = {
-    {"hidden radio checkbox submit button reset file range color", static_cast<int>(FieldType::button)},
-    {"image", static_cast<int>(FieldType::image_button)},
+constexpr Words WORDS[] = {
+    {Naming::class_word,
+     "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong jiadian", IS_DOTS},
+    {Naming::class_word,
+     "katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml mwe-math-element", IS_BOX},
+    {Naming::class_word, "mathjax_preview", IS_PREVIEW},
+    {Naming::class_word, "katex-html", IS_TWIN},
+    {Naming::class_word, "jammer", IS_HIDDEN},  // a forum puts random letters in, against copies
+    {word_of(Property::decoration), "underline", IS_UNDERLINE},
+    {word_of(Property::border), "solid", IS_UNDERLINE},
+    {word_of(Property::align), "super", IS_SUP},
+    {word_of(Property::align), "sub", IS_SUB},
+    {word_of(Property::emphasis), "none", 0},  // any other word stands for dots
+    {word_of(Property::weight), "bold bolder 600 700 800 900", IS_BOLD},
+    {word_of(Property::slant), "italic oblique", IS_ITALIC},
+    {word_of(Property::listing), "none", of(Markers::unmarked)},
+    {word_of(Property::listing), "decimal", of(Markers::decimal)},
+    {word_of(Property::listing), "upper-alpha upper-latin", of(Markers::upper)},
+    {word_of(Property::listing), "lower-alpha lower-latin", of(Markers::lower)},
+    {word_of(Property::listing), "upper-roman", of(Markers::upper_roman)},
+    {word_of(Property::listing), "lower-roman", of(Markers::lower_roman)},
+    {word_of(Property::hiding), "none hidden", IS_HIDDEN},
+    {word_of(Property::hiding), "0 0px 0pt 0em", IS_SHRUNK},
+    {Naming::field_type, "hidden radio checkbox submit button reset file range color", BUTTON},
+    {Naming::field_type, "image", IMAGE_BUTTON},
 };
 
 // Calls take(word) for each word of some with spaces between.
 void each_word(std::string_view words, auto take) {
     for (const auto word : std::views::split(words, ' ')) take(std::string_view(word.begin(), word.end()));
-}
-
-// The names of the elements that HTML, SVG and MathML know.
-inline std::vector<std::string_view> element_names() {
-    std::vector<std::string_view> names;
-    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.push_back(name); });
-    return names;
 }
 
 // The names that mean something.
@@ -342,10 +324,8 @@ public:
         std::ranges::for_each(ELEMENTS, add_elements);
         std::ranges::for_each(OTHERS, add_elements);
         for (int i = 0; i < ATTRIBUTES; i++) add(Naming::attribute, ATTRIBUTE_NAMES[i], i);
-        for (const auto& [words, value] : CLASSES) add(Naming::class_word, words, value);
         for (int i = 0; i < PROPERTIES; i++) add(Naming::property, PROPERTY_NAMES[i], i);
-        for (const auto& [property, words, value] : STYLES) add(word_of(property), words, value);
-        for (const auto& [words, value] : FIELD_TYPES) add(Naming::field_type, words, value);
+        for (const auto& [naming, words, value] : WORDS) add(naming, words, value);
         for (const auto& [name, text] : references) {
             const auto first = static_cast<std::int32_t>(text.at(0)), last = static_cast<std::int32_t>(text.back());
             names_[key_of<false>(Naming::reference, name)].value = {first, text.size() > 1 ? last : 0};

@@ -8,11 +8,6 @@ namespace dedup::cleaning {
 
 constexpr Place SHORTEST_FENCE = 3, LONGEST_FENCE = 255;  // backticks of a line that fences code
 
-inline Place line_end(Points text, Place j) {
-    while (j < std::ssize(text) && characters().kind(text[j]) != Kind::line) j++;
-    return j;
-}
-
 // How many backticks a line begins with that may be a fence, 0 for none, and whether it is all.
 struct Ticks {
     Place count = 0;
@@ -55,26 +50,28 @@ inline void write_line(Points line, Writer& out) {
     }
 }
 
+// White space of code, as it stands; blank lines before the code go.
+struct CodeSpace {
+    Place begin = 0, lead = 0;  // where code begins, how far there is nothing but white space
+
+    void write(std::uint32_t point, Kind kind, Writer& out) {
+        const bool leads = out.size() == lead;
+        if (leads && kind == Kind::line) out.cut(begin);
+        else out.append(point == '\r' ? '\n' : point);
+        if (leads) lead = out.size();
+    }
+};
+
 // Writes code as it stands, without the blank lines around it.
 inline void write_code(Points code, Writer& out) {
     const Place begin = out.size();
     out.append('\n');
-    Place lead = out.size();  // how far there is nothing but white space
+    CodeSpace space{out.size(), out.size()};
     for (Place k = 0; k < std::ssize(code); k++) {
-        std::uint32_t point = code[k];
-        const Kind kind = characters().kind(point);
-        if (kind == Kind::invisible) continue;
-        if (kind == Kind::line && out.size() == lead) {
-            lead = begin + 1;
-            out.cut(lead);
-            continue;
-        }
-        if (point == '\r') {
-            if (k + 1 < std::ssize(code) && code[k + 1] == '\n') continue;
-            point = '\n';
-        }
-        if (out.size() == lead && kind == Kind::space) lead++;
-        out.append(point);
+        const Kind kind = characters().kind(code[k]);
+        if (kind == Kind::invisible || (code[k] == '\r' && k + 1 < std::ssize(code) && code[k + 1] == '\n')) continue;
+        if (is_blank(kind)) space.write(code[k], kind, out);
+        else out.append(code[k]);
     }
     trim(out, begin);
 }
@@ -88,7 +85,8 @@ inline void fold_fenced(Points text, Writer& out) {
         Place next;
     };
     const auto line_at = [&](Place j) {
-        const Place stop = line_end(text, j);
+        Place stop = j;
+        while (stop < std::ssize(text) && characters().kind(text[stop]) != Kind::line) stop++;
         const Points line = text.subspan(j, stop - j);
         return Line{line, ticks_of(line), stop + 1};
     };

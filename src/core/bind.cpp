@@ -22,7 +22,7 @@ bool counts_bits() {
 #endif
 }
 
-void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to, In<std::int64_t> at) {
+void copy_strings(const StringArrays& arrays, nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> to, In<std::int64_t> at) {
     const Strings strings = strings_of(arrays);
     const auto places = view(at);
     if (places.size() != strings.size()) refuse("as many places as strings are needed");

@@ -10,18 +10,10 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <optional>
 
-#include "core/strings.hpp"
 #include "core/text.hpp"
-#include "core/utf8.hpp"
 
 namespace dedup {
 
@@ -29,8 +21,6 @@ namespace nb = nanobind;
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
@@ -46,10 +36,6 @@ T* aligned(T* data) {
 
 template <class T>
 std::span<const T> view(const In<T>& array) {
-    return {aligned(array.data()), array.size()};
-}
-template <class T>
-std::span<T> view(const InOut<T>& array) {
     return {aligned(array.data()), array.size()};
 }
 
@@ -113,22 +99,17 @@ class Tables {
 public:
     explicit Tables(nb::dict arrays) : arrays_(std::move(arrays)) {}
 
-    // Raises ValueError for a name that is not there, TypeError for an array of another type.
+    // Raises ValueError for a name that is not there, or for another number of elements than expected, TypeError for an
+    // array of another type.
     template <class T>
-    std::span<const T> view(const char* name) const {
-        if (!arrays_.contains(name)) refuse(std::string("there is no table `") + name + "`");
+    std::span<const T> view(const std::string& name, std::optional<std::size_t> size = {}) const {
+        if (!arrays_.contains(name.c_str())) refuse("there is no table `" + name + "`");
         In<T> found;
-        if (!nb::try_cast(arrays_[name], found, false))
-            throw nb::type_error((std::string("table `") + name + "` is an array of another type").c_str());
+        if (!nb::try_cast(arrays_[name.c_str()], found, false))
+            throw nb::type_error(("table `" + name + "` is an array of another type").c_str());
+        if (size && found.size() != *size)
+            refuse("table `" + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(*size));
         return dedup::view(found);
-    }
-    // ... and not of as many elements as expected.
-    template <class T>
-    std::span<const T> view(const char* name, std::size_t size) const {
-        const auto found = view<T>(name);
-        if (found.size() != size)
-            refuse(std::string("table `") + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(size));
-        return found;
     }
 
 private:
@@ -175,9 +156,6 @@ inline nb::tuple names_of(std::span<const std::string_view> names) {
 inline StringsOut give(StringBuffer&& strings) {
     return {give(std::move(strings.data)), give(std::move(strings.starts)), give(std::move(strings.lengths))};
 }
-
-// Texts for Python: data, starts and sizes in UTF-8, and the characters of each; see `TextColumn.of`.
-using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int64_t>>;
 
 // Runs a block without the interpreter's lock.
 using Unlocked = nb::gil_scoped_release;

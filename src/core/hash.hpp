@@ -6,20 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 #define XXH_INLINE_ALL
 #include "third_party/xxhash.h"
 
 namespace dedup {
 
-// Hashes a word that is not empty; `buffer` is room that is used again.
-inline std::uint64_t hash_word(Points word, std::vector<std::uint8_t>& buffer) {
-    if (buffer.size() < MOST_UTF8_BYTES * word.size()) buffer.resize(MOST_UTF8_BYTES * word.size());
-    return XXH64(buffer.data(), encode_utf8(word, buffer.data()), 0);
-}
-
-// xxh3 of a text's UTF-32-LE, independent of `hash_word`.
+// xxh3 of a text's UTF-32-LE.
 inline std::uint64_t digest(Points text) { return XXH3_64bits(text.data(), text.size_bytes()); }
 
 // The output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
@@ -59,8 +53,7 @@ public:
         bool is_new;
     };
     Entry operator[](std::uint64_t key) {
-        std::size_t place = place_of(key);
-        while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
+        const std::size_t place = place_of(key);
         Slot& slot = slots_[place];
         if (slot.key == key) return {slot.value, false};
         if (count_ > mask_ / 2) {
@@ -74,9 +67,8 @@ public:
 
     // The value under a key that is not 0; Value{} where there is none. Once it was made empty.
     Value find(std::uint64_t key) const {
-        std::size_t place = place_of(key);
-        while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
-        return slots_[place].key == key ? slots_[place].value : Value{};
+        const Slot& slot = slots_[place_of(key)];
+        return slot.key == key ? slot.value : Value{};
     }
 
     // Calls take(key, value) for each key.
@@ -94,7 +86,12 @@ private:
         Value value{};
     };
 
-    std::size_t place_of(std::uint64_t key) const { return (key * GOLDEN >> 20) & mask_; }
+    // Where a key is, or a free place for it.
+    std::size_t place_of(std::uint64_t key) const {
+        std::size_t place = (key * GOLDEN >> 20) & mask_;
+        while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
+        return place;
+    }
 
     // Of a power of two slots a half is taken at most.
     void make_room(std::size_t size) {

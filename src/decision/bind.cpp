@@ -1,6 +1,4 @@
 // Entry points of the decision room.
-#include "index/bind.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -64,10 +62,10 @@ Copies::FetchNear near_of(nb::object ask) {
         }
         TextsByGroup found;
         for (const auto& [group, texts] : nb::cast<nb::dict>(ask(groups, most))) {
-            std::vector<std::string>& own = found[nb::cast<std::int64_t>(group)];
+            StringBuffer& own = found[nb::cast<std::int64_t>(group)];
             for (const nb::handle text : texts) {
                 const auto bytes = nb::cast<nb::bytes>(text.attr("encode")("utf-8", "surrogatepass"));
-                own.emplace_back(bytes.c_str(), bytes.size());
+                own.add({static_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
             }
         }
         return found;

@@ -1,12 +1,5 @@
 #include "decision/decider.hpp"
 
-#include <algorithm>
-#include <unordered_map>
-
-#include "decision/groups.hpp"
-#include "decision/part.hpp"
-#include "index/candidates.hpp"
-
 namespace dedup {
 namespace {
 
@@ -28,12 +21,10 @@ std::int64_t least_bits(double similarity, double deviations) {
 // About how many pairs of texts share a key, or a fingerprint if there are no keys.
 std::int64_t count_meetings(const Prints& texts) {
     const std::size_t n = texts.size();
-    FormerRows rows(n);
-    std::vector<std::int32_t> former(n);
     std::vector<std::int64_t> before(n);
     std::int64_t count = 0;
     const auto add = [&](auto key_of) {
-        rows.find(key_of, former);
+        const std::vector<std::int32_t> former = former_rows(n, key_of);
         for (std::size_t i = 0; i < n; i++) count += before[i] = former[i] == NO_ROW ? 0 : before[former[i]] + 1;
     };
     for (std::size_t c = 0; c < texts.columns; c += EVERY) add([&](std::size_t i) { return texts.keys[i * texts.columns + c]; });
@@ -50,7 +41,6 @@ struct Chosen {
     std::size_t columns, words;
 
     Chosen(const Prints& from, std::span<const std::size_t> rows) : columns(from.columns), words(from.words) {
-        const auto append = [](auto& to, auto some) { to.insert(to.end(), some.begin(), some.end()); };
         for (const std::size_t row : rows) {
             texts.push_back(from.rows[row]);
             append(keys, from.keys.subspan(row * columns, columns));
@@ -171,10 +161,7 @@ void Decider::find_twins(const Batch& batch, Part& part) {
         part.twins[row] = part.equal[row];
         numbers.push_back(part.equal[row]);
     }
-    if (numbers.empty()) return;
-    std::ranges::sort(numbers);
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    const FoundTexts found = kept_.get(numbers);
+    const FoundTexts found = kept_.get(std::move(numbers));
     for (std::size_t row = 0; row < part.size(); row++) {
         if (part.twins[row] < 0) continue;
         const auto known = std::ranges::lower_bound(found.rows, part.twins[row]);
@@ -210,7 +197,7 @@ void Decider::compare_ranks(Part& part) {
     for (std::size_t row = 0; row < part.size(); row++) {
         if (part.twins[row] >= 0) part.beats[row] = part.is_better(row, bytes_of(ranks.at(part.twins[row])));
     }
-    for (std::size_t pair = 0; pair < part.owners.size(); pair++) {
+    for (std::size_t pair = 0; pair < part.pairs(); pair++) {
         if (part.is_here(part.number(pair)))
             part.pair_beats[pair] = part.is_better(part.owners[pair], part.ranks[part.row_of(part.number(pair))]);
     }
@@ -220,7 +207,7 @@ void Decider::compare_ranks(Part& part) {
 void Decider::decide_in_rounds(PairTexts& texts, Part& part) {
     Groups groups(index_, copies_, judge_, part, rules_.most_candidates);
     const auto most = static_cast<std::int64_t>(rules_.most_candidates);
-    const auto needed = [&] { return decide_in_turn(part, most, rules_.judging != Judging::differences); };
+    const auto needed = [&] { return Turns(part, most, rules_.judging != Judging::differences).decide(); };
     for (std::int64_t unlike = 0; unlike != Part::NONE;) {
         for (auto open = needed(); !open.empty(); open = needed()) {
             std::vector<PairOf> pairs;
@@ -272,8 +259,8 @@ void Decider::add_to_index(Course& course, Part& part) {
     }
     kept_.add(first, std::move(texts));
     const Timer timer(seconds_.parallel);
-    index_.add(ids, Chosen(batch.prints, rows).prints(), stored, rules_.threads);
-    if (visibility.limits().same > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
+    index_.add(ids.view(), Chosen(batch.prints, rows).prints(), stored, rules_.threads);
+    if (visibility.most_same() > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
     index_.found_groups(first);
 }
 
@@ -356,7 +343,7 @@ void Decider::enter_missing(Course& course, const Part& part) {
     for (std::size_t row = 0; row < part.size(); row++) {
         if (part.twin_is_gone[row]) gone[row].push_back(part.equal[row]);
     }
-    for (std::size_t pair = 0; pair < part.gone.size(); pair++) {
+    for (std::size_t pair = 0; pair < part.pairs(); pair++) {
         if (part.gone[pair]) gone[part.owners[pair]].push_back(part.number(pair));
     }
     for (const auto& [row, numbers] : gone) {
@@ -375,7 +362,7 @@ void Decider::let_supersede(Course& course, const Part& part) {
         if (one.superseded.row < part.first) continue;  // of an earlier part
         const auto number = static_cast<std::size_t>(one.number);
         const std::size_t heir = static_cast<std::size_t>(course.own[one.superseded.row]);
-        index_.forget(number);
+        index_.set_gone(number, true);
         const std::int64_t group = index_.group_of(number);
         index_.join(heir, group);
         const Bytes of = course.batch.ids[one.superseded.row];

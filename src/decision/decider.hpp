@@ -4,17 +4,7 @@
 // over a row of likenesses. Documents are looked up and compared all at once, in threads, and decided as if it were one
 // after the other. Where documents have ranks, a better copy supersedes a kept document that it is a duplicate of.
 #pragma once
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "decision/groups.hpp"
-#include "decision/kept_texts.hpp"
-#include "index/index.hpp"
-#include "judgment/judge.hpp"
 
 namespace dedup {
 

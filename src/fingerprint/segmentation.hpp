@@ -6,11 +6,6 @@
 // word of the dictionary together. All other characters are tokens of their own. Float additions run
 // in jieba's order, or ties would break differently.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <vector>
-
 #include "fingerprint/lexicon.hpp"
 
 namespace dedup {
@@ -167,7 +162,6 @@ private:
         return end + (end < stop && text_[end] == '%');
     }
 
-    // Emits the words that the states mark.
     void emit_words(std::size_t start, std::size_t stop) {
         std::size_t begin = start;
         for (std::size_t i = start; i < stop; i++) {

@@ -4,14 +4,9 @@
 // Each gram goes to one of the bins, which keep their least hash (Li, Owen, Zhang, "One permutation
 // hashing", NIPS 2012); a bin that stays empty is filled from further rounds.
 #pragma once
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "core/hash.hpp"
-#include "core/text.hpp"
 
 namespace dedup {
 

@@ -1,13 +1,8 @@
 // Entry points of the index room.
 //
 // Files are checked as a whole before they are loaded; here it is only seen that their arrays fit each other.
-#include "index/bind.hpp"
-
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
-
-#include <bit>
-#include <utility>
 
 #include "index/index.hpp"
 
@@ -76,7 +71,6 @@ Out<std::int64_t> find_ids(Index& index, const StringArrays& fields) {
     return give(unlocked([&] { return index.find_ids(ids, true); }));
 }
 
-// Ids and fingerprints of documents.
 std::tuple<StringsOut, Out<std::uint64_t>> documents(const Index& index, In<std::int64_t> numbers) {
     StringBuffer ids;
     std::vector<std::uint64_t> values;
@@ -92,9 +86,7 @@ void set_gone(Index& index, const StringArrays& fields, bool gone) {
     const Strings ids = strings_of(fields);
     Unlocked unlocked;
     for (const std::int64_t number : index.find_ids(ids, gone)) {
-        if (number < 0) continue;
-        if (gone) index.forget(static_cast<std::size_t>(number));
-        else index.recall(static_cast<std::size_t>(number));
+        if (number >= 0) index.set_gone(static_cast<std::size_t>(number), gone);
     }
 }
 
@@ -105,7 +97,7 @@ std::string array_of(const std::string& name, std::size_t column, const char* ar
 // What an array of a file holds, writable: the file is mapped privately.
 template <class T>
 Pages<T> pages_of(const Tables& tables, const std::string& name) {
-    const auto found = tables.view<std::uint8_t>(name.c_str());
+    const auto found = tables.view<std::uint8_t>(name);
     if (found.size() % sizeof(T) != 0) refuse("table `" + name + "` is cut off");
     return Pages<T>(std::span(reinterpret_cast<T*>(const_cast<std::uint8_t*>(found.data())), found.size() / sizeof(T)));
 }
@@ -156,26 +148,32 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
 
 // Adds what `dump` gave away. first: of the segments in whose place it is put, below 0: behind all, and its marks count.
 void load(Index& index, const nb::dict& facts, const nb::dict& arrays, std::int64_t first) {
-    auto segment = segment_of(index, facts, arrays);
-    if (first >= 0) return index.seal(static_cast<std::size_t>(first), std::move(segment));
-    index.load(std::move(segment));
+    const auto own = index.own_segments();
+    const std::size_t behind = own.size() - (own.back()->size() == 0);
+    index.seal(first < 0 ? behind : static_cast<std::size_t>(first), segment_of(index, facts, arrays));
+    if (first >= 0) return;
     const Tables tables(arrays);
-    const auto numbers = [&](const char* name) { return std::span<const std::int64_t>(pages_of<std::int64_t>(tables, name).all()); };
+    const auto numbers = [&](const char* name) { return std::span<const std::int64_t>(pages_of<std::int64_t>(tables, name)); };
     index.restore({numbers("gone"), numbers("superseded"), numbers("members"), numbers("groups")});
 }
 
 using Write = nb::callable;  // takes the name and the bytes of an array, which are valid as long as it runs
 
-template <class T>
-void write_array(const Write& write, const std::string& name, std::span<const T> values) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
-    write(name, nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes, {values.size_bytes()}, nb::handle()));
+void write_array(const Write& write, const std::string& name, const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    write(name, nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes.data(), {bytes.size()}, nb::handle()));
 }
 
-// Calls write(part) for what `own` takes of the only segment, or for what `merge` makes of several.
-void write_part(const SegmentList& segments, auto own, auto merge, auto write) {
-    if (segments.size() == 1) return write(own(*segments[0]));
-    write(unlocked([&] { return merge(segments); }));
+using SegmentList = std::vector<const Segment*>;  // they follow one another
+
+// Calls write(part) for a part of the only segment, or for those of several as one, which is made of `all`.
+template <class Part>
+void write_part(const SegmentList& segments, Part Segment::* part, auto write, Part all = {}) {
+    if (segments.size() == 1) return write(segments[0]->*part);
+    unlocked([&] {
+        for (const Segment* one : segments) all.append(one->*part);
+    });
+    write(all);
 }
 
 // Writes the columns of several indexes as one, without spare slots; returns their facts.
@@ -183,8 +181,8 @@ nb::list write_columns(const Write& write, const std::string& name, std::span<co
     nb::list facts;
     for (std::size_t c = 0; c < parts[0]->columns.size(); c++) {
         const Column column = unlocked([&] { return KeyIndex::merged(parts, c); });
-        write_array(write, array_of(name, c, "buckets"), column.buckets.all());
-        write_array(write, array_of(name, c, "slots"), column.slots.all());
+        write_array(write, array_of(name, c, "buckets"), column.buckets);
+        write_array(write, array_of(name, c, "slots"), column.slots);
         std::int64_t dropped = 0;
         for (const KeyIndex* part : parts) dropped += part->dropped[c];
         facts.append(nb::make_tuple(column.spilled, column.number_bits, dropped));
@@ -200,10 +198,10 @@ void dump_marks(const Index& index, const Write& write) {
         members.push_back(number - static_cast<std::int64_t>(index.others()));
         groups.push_back(group);
     }
-    write_array(write, "gone", std::span(gone));
-    write_array(write, "superseded", std::span(superseded));
-    write_array(write, "members", std::span(std::as_const(members)));
-    write_array(write, "groups", std::span(std::as_const(groups)));
+    write_array(write, "gone", gone);
+    write_array(write, "superseded", superseded);
+    write_array(write, "members", members);
+    write_array(write, "groups", groups);
 }
 
 // Gives away the segments from `first` on as one, array by array, so that one of them is in memory at a time, and the
@@ -223,29 +221,27 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     }
     facts["documents"] = documents;
     facts["words"] = segments[0]->words;
-    write_part(segments, [](const Segment& one) -> const HammingIndex& { return one.near; }, merge_near,
-               [&](const HammingIndex& near) {
-                   write_array(write, "near.fingerprints", near.fingerprints.all());
-                   write_array(write, "near.searchable", near.is_searchable.all());
-                   std::vector<std::uint32_t> repeats;
-                   for (const auto& [number, later] : near.repeats) {
-                       for (const std::uint32_t other : later) repeats.insert(repeats.end(), {number, other});
-                   }
-                   write_array(write, "near.repeats", std::span(std::as_const(repeats)));
-                   facts["near"] = write_columns(write, "near", std::vector{&near.blocks});
-               });
-    write_part(segments, [](const Segment& one) -> const EqualTexts& { return one.equal; }, merge_equal,
-               [&](const EqualTexts& equal) {
-                   write_array(write, "equal.digests", equal.digests.all());
-                   write_array(write, "equal.table", equal.table.slots.all());
-               });
-    write_part(segments, [](const Segment& one) -> const Ids& { return one.ids; }, merge_ids, [&](const Ids& ids) {
-        write_array(write, "ids.short", ids.short_.all());
-        write_array(write, "ids.is_long", ids.is_long.all());
-        write_array(write, "ids.long", ids.long_.all());
+    const auto write_near = [&](const HammingIndex& near) {
+        write_array(write, "near.fingerprints", near.fingerprints);
+        write_array(write, "near.searchable", near.is_searchable);
+        std::vector<std::uint32_t> repeats;
+        for (const auto& [number, later] : near.repeats) {
+            for (const std::uint32_t other : later) repeats.insert(repeats.end(), {number, other});
+        }
+        write_array(write, "near.repeats", repeats);
+        facts["near"] = write_columns(write, "near", std::vector{&near.blocks});
+    };
+    write_part(segments, &Segment::near, write_near, HammingIndex(segments[0]->near.distance()));
+    write_part(segments, &Segment::equal, [&](const EqualTexts& equal) {
+        write_array(write, "equal.digests", equal.digests);
+        write_array(write, "equal.table", equal.table.slots);
     });
-    write_part(segments, [](const Segment& one) -> const Pages<std::uint64_t>& { return one.bits; }, merge_bits,
-               [&](const Pages<std::uint64_t>& bits) { write_array(write, "bits", bits.all()); });
+    write_part(segments, &Segment::ids, [&](const Ids& ids) {
+        write_array(write, "ids.short", ids.short_);
+        write_array(write, "ids.is_long", ids.is_long);
+        write_array(write, "ids.long", ids.long_);
+    });
+    write_part(segments, &Segment::bits, [&](const Pages<std::uint64_t>& bits) { write_array(write, "bits", bits); });
     facts["bands"] = bands.empty() ? nb::list() : write_columns(write, "bands", bands);
     dump_marks(index, write);
     return facts;

@@ -5,18 +5,8 @@
 // bucket is fetched well before it is needed. Where buckets are full on average, a column is built again with some more
 // of them, so they are always filled alike, and a look-up is a cache miss.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "core/hash.hpp"
-#include "core/pages.hpp"
-#include "fingerprint/sketch.hpp"
+#include "core/system.hpp"
 #include "index/candidates.hpp"
 
 #if defined(__SSE2__)
@@ -72,8 +62,7 @@ public:
     }
 
     // Calls take(row, number) for each text with the key of a row.
-    template <class Take>
-    void search(std::span<const std::uint32_t> keys, Take take) const {
+    void search(std::span<const std::uint32_t> keys, auto take) const {
         struct Open {
             std::size_t row;
             std::uint64_t equal;  // tags
@@ -95,8 +84,7 @@ public:
 
     // Adds the keys of rows under the numbers from `first` on, those for which stored(row) holds; most_equal: of a key
     // so many are held at most, 0 for any number. Returns how many were left out. There has to be room.
-    template <class Stored>
-    std::int64_t insert(std::span<const std::uint32_t> keys, Stored stored, std::size_t most_equal, std::size_t first) {
+    std::int64_t insert(std::span<const std::uint32_t> keys, auto stored, std::size_t most_equal, std::size_t first) {
         std::int64_t left_out = 0;
         for (std::size_t row = 0; row < keys.size(); row++) {
             if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
@@ -153,8 +141,7 @@ private:
         __builtin_prefetch(&own.entries[own.count]);
     }
 
-    template <class Take>
-    void find(std::uint32_t key, std::uint64_t equal, Take take) const {
+    void find(std::uint32_t key, std::uint64_t equal, auto take) const {
         const Bucket& own = bucket(key);
         const std::uint32_t bits = bits_of(key);
         for (; equal != 0; equal &= equal - 1) {
@@ -181,8 +168,7 @@ private:
     }
 
     // Calls take(key, number) for each document, nearly by key.
-    template <class Take>
-    void each(Take take) const {
+    void each(auto take) const {
         const int bits = Bucket::TAG_BITS + 32 - number_bits;  // of a key that an entry has
         const std::uint64_t number_mask = ones(number_bits), key_mask = ones(bits);
         for (std::size_t at = 0; at < buckets.size(); at++) {
@@ -194,14 +180,11 @@ private:
                 take(static_cast<std::uint32_t>(first + ((low - first) & key_mask)), entry & number_mask);
             }
         }
-        for (const std::uint64_t slot : slots.all()) {
+        for (const std::uint64_t slot : slots) {
             if (slot != 0) take(static_cast<std::uint32_t>(slot >> 32), (slot & 0xFFFFFFFF) - 1);
         }
     }
 };
-
-constexpr int COLUMN_BITS = 5;
-constexpr std::size_t MOST_COLUMNS = 1 << COLUMN_BITS;
 
 // Number and column of each match in one word, sorted by both when all of a row are there.
 class Matches {
@@ -277,20 +260,103 @@ public:
 
     std::size_t size() const { return size_; }
     void set_size(std::size_t size) { size_ = size; }
-    std::size_t nbytes() const;
+    std::size_t nbytes() const {
+        std::size_t sum = 0;
+        for (const Column& column : columns) sum += column.nbytes();
+        return sum;
+    }
 
-    // Appends the documents that share a key with each of n rows of keys, and in which columns.
-    void search(std::span<const std::uint32_t> keys, Candidates& found) const;
+    // Returns the documents that share a key with each of n rows of keys, and in which columns.
+    Candidates search(std::span<const std::uint32_t> keys) const {
+        Candidates found;
+        Matches matches;
+        std::vector<std::uint32_t> own;
+        for (std::size_t start = 0; start < keys.size(); start += LOOKED_UP * columns.size()) {
+            const auto rows = keys.subspan(start, std::min(LOOKED_UP * columns.size(), keys.size() - start));
+            for (std::size_t c = 0; c < columns.size() && size_ > 0; c++) {
+                gather(rows, c, columns.size(), own);
+                columns[c].search(own, [&](std::size_t row, std::uint64_t number) { matches.add(row, number, c); });
+            }
+            matches.enter(rows.size() / columns.size(), size_, found);
+        }
+        return found;
+    }
 
     // Adds n rows of keys under the next numbers. stored: the columns in which each is held, as bits, or none, and those
     // count that hold fewer than `most_equal` under its key.
-    void add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads);
+    void add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads) {
+        const std::size_t width = columns.size();
+        while (!keys.empty()) {
+            std::size_t count = std::min({planned_ - size_, INSERTED, keys.size() / width});
+            for (const Column& column : columns) count = std::min(count, column.room(size_));
+            if (count < std::min(INSERTED, keys.size() / width)) {
+                build_again(threads);
+                continue;
+            }
+            share(width, threads, [&](auto take) {
+                std::vector<std::uint32_t> own;
+                for (std::size_t c; (c = take()) < width;) {
+                    gather(keys.first(count * width), c, width, own);
+                    const auto is_stored = [&](std::size_t row) { return stored.empty() || (stored[row] >> c & 1) != 0; };
+                    dropped[c] += columns[c].insert(own, is_stored, stored.empty() ? most_equal_ : 0, size_);
+                }
+            }, 1);
+            size_ += count;
+            keys = keys.subspan(count * width);
+            if (!stored.empty()) stored = stored.subspan(count);
+        }
+    }
 
     // A column of several indexes as one, the numbers of each behind those of the one before.
-    static Column merged(std::span<const KeyIndex* const> parts, std::size_t column);
+    static Column merged(std::span<const KeyIndex* const> parts, std::size_t column) {
+        std::vector<std::pair<const Column*, std::size_t>> columns;
+        std::size_t documents = 0;
+        for (const KeyIndex* part : parts) {
+            columns.emplace_back(&part->columns[column], documents);
+            documents += part->size();
+        }
+        return united(columns, std::max(documents, std::size_t{1}), LEAST_SLOTS);
+    }
 
 private:
-    void build_again(std::size_t threads);
+    static constexpr std::size_t LOOKED_UP = 2048;      // rows at once: their matches wait to be sorted
+    static constexpr std::size_t INSERTED = 1 << 12;    // rows that find all buckets full, at most, between two looks at the room
+    static constexpr std::size_t LEAST = 1 << 13;       // documents that columns are built for
+    static constexpr std::size_t LEAST_SLOTS = 64;      // of a column that does not grow
+    static constexpr double GROWTH = 1.12;
+    static constexpr std::size_t LOAD = 49;             // documents a bucket, of 51 that it takes
+    static constexpr double SPILLED = 0.055;            // slots of the table, a document
+
+    static void gather(std::span<const std::uint32_t> rows, std::size_t column, std::size_t columns,
+                std::vector<std::uint32_t>& keys) {
+        keys.resize(rows.size() / columns);
+        for (std::size_t row = 0; row < keys.size(); row++) keys[row] = rows[row * columns + column];
+    }
+
+    // What several columns hold as one, the numbers of each moved by what stands beside it. documents: that it is built for;
+    // spare: slots for documents that come.
+    static Column united(std::span<const std::pair<const Column*, std::size_t>> parts, std::size_t documents, std::size_t spare) {
+        std::size_t spilled = 0;
+        for (const auto& [part, first] : parts) spilled += part->spilled;
+        while (true) {
+            Column made;
+            made.buckets.resize((documents + LOAD - 1) / LOAD);
+            made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + spare);
+            made.number_bits = std::bit_width(documents);
+            if (std::ranges::all_of(parts, [&](const auto& part) { return made.take(*part.first, part.second); })) return made;
+            spilled = 2 * spilled + spare;
+        }
+    }
+
+    void build_again(std::size_t threads) {
+        planned_ = std::max(LEAST, static_cast<std::size_t>(GROWTH * static_cast<double>(size_)) + INSERTED);
+        share(columns.size(), threads, [&](auto take) {
+            for (std::size_t c; (c = take()) < columns.size();) {
+                const std::pair<const Column*, std::size_t> own[] = {{&columns[c], 0}};
+                columns[c] = united(own, planned_, 2 * INSERTED);
+            }
+        }, 1);
+    }
 
     std::size_t most_equal_, size_ = 0, planned_ = 0;
 };

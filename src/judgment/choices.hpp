@@ -1,8 +1,6 @@
 // The choices of a question: what stands behind A. B. C., or behind 1. 2. 3. 4. where it is short; short lines behind
 // a line that asks, with a mark or without; and what stands between | in a line.
 #pragma once
-#include <array>
-
 #include "judgment/form_tables.hpp"
 
 namespace dedup::judgment {

@@ -1,7 +1,5 @@
 #include "judgment/features.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <tuple>
 
 namespace dedup::judgment {
@@ -9,18 +7,9 @@ namespace {
 
 constexpr std::size_t MOST_BEGIN = 8;  // tokens
 
-// Features that count no further.
-struct Cap {
-    std::size_t feature;
-    double most;
-};
-constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
-
-// Caps sums, and divides by the weight of the text.
-void finish(std::span<double> features, double total) {
-    for (const auto [feature, most] : CAPS) features[feature] = std::min(features[feature], most);
-    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) features[feature] /= total;
-}
+// Features that count no further than this.
+constexpr std::pair<std::size_t, double> CAPS[] = {
+    {"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
 
 // A question asks for something, whatever stands before it; what is full of notation is an exercise. An article is long,
 // a message is not.
@@ -41,7 +30,6 @@ double left_out(const Form& form, const Form& other) {
     return out > 0 ? 100 * out / static_cast<double>(form.text(form.tokens).size()) : 0;
 }
 
-// Appends the keys of the words at places.
 void append_words(const Form& form, std::span<const std::uint32_t> places, std::vector<std::uint64_t>& to) {
     for (const std::uint32_t at : places) {
         if (has_content(form.tokens[at])) to.push_back(form.tokens[at].key);
@@ -65,7 +53,6 @@ bool is_before(const Form& a, const Form& b) {
 
 // Digests of the images, ascending.
 void find_images(const Form& form, std::vector<std::uint64_t>& to) {
-    to.clear();
     for (const Token& token : asked(form)) {
         if (token.kind == Kind::image) to.push_back(digest(form.text(token)));
     }
@@ -75,7 +62,6 @@ void find_images(const Form& form, std::vector<std::uint64_t>& to) {
 // Digests of the emphasised words, each with its neighbours.
 void find_emphasised(const Form& form, std::vector<std::uint64_t>& to) {
     const auto tokens = asked(form);
-    to.clear();
     for (std::size_t i = 0; i < tokens.size(); i++) {
         const std::size_t first = i ? i - 1 : 0, end = std::min(i + 2, tokens.size());
         if (tokens[i].flags & EMPHASISED) to.push_back(digest(form.text(range_of(first, end).of(tokens))));
@@ -85,7 +71,6 @@ void find_emphasised(const Form& form, std::vector<std::uint64_t>& to) {
 // Digests of the choices that an answer names, ascending; of the answer itself where it names none.
 void find_keyed(const Form& form, std::vector<std::uint64_t>& to) {
     const Points letters = form.text(form.of(form.answer));
-    to.clear();
     if (form.choices.empty() || !std::ranges::all_of(letters, [](std::uint32_t c) { return 'a' <= c && c <= 'h'; })) {
         to.push_back(digest(letters));
         return;
@@ -120,6 +105,7 @@ struct Comparer {
     // What is guarded whatever stands around it: images, emphasised words, answers.
     std::uint32_t compare_marks() {
         const auto differ = [&](auto find) {
+            clear(s.left_marks, s.right_marks);
             find(a, s.left_marks);
             find(b, s.right_marks);
             return s.left_marks != s.right_marks;
@@ -184,7 +170,9 @@ struct Comparer {
         look_at_differences();
         if (goes_on()) to.guards |= compare_added();
         if (!goes_on()) return;
-        finish(f, std::max({a.profile->weight, b.profile->weight, 1.0}));
+        for (const auto& [feature, most] : CAPS) f[feature] = std::min(f[feature], most);
+        const double weight = std::max({a.profile->weight, b.profile->weight, 1.0});
+        for (const std::size_t share : {"edge_share"_f, "replaced_share"_f}) f[share] /= weight;
         measure_own(a, b, s, to);
         to.same = f["pieces"_f] == 0 && f["grammar"_f] == 0 &&
                   std::ranges::none_of(to.differences.differences, &Difference::moved);

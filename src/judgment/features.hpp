@@ -1,11 +1,6 @@
 // The differences of two forms, by longest common subsequences (Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA
 // 2004); the features of the pair, and its guards.
 #pragma once
-#include <array>
-#include <bit>
-#include <string_view>
-#include <utility>
-
 #include "judgment/profile.hpp"
 
 namespace dedup::judgment {
@@ -187,7 +182,6 @@ struct Change {
     double most() const { return std::max(left, right); }
 };
 
-// Appends the places of a range.
 inline Range append_places(Range places, std::vector<std::uint32_t>& to) {
     const std::size_t begin = to.size();
     for (std::uint32_t at = places.begin; at < places.end; at++) to.push_back(at);

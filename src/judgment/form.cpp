@@ -1,7 +1,7 @@
 // Forms of parsed texts.
 #include "judgment/judge.hpp"
 
-#include "core/parallel.hpp"
+#include "core/system.hpp"
 #include "fingerprint/segmentation.hpp"
 #include "judgment/formulas.hpp"
 
@@ -285,20 +285,18 @@ private:
 
 }  // namespace
 
-void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take) {
+std::vector<Richness> Judge::richness(const ReadTexts& texts) const {
+    std::vector<Richness> found;
     Forms forms;
-    Tokenizer tokenizer(tables, forms);
+    Tokenizer tokenizer(tables_, forms);
     for (std::size_t i = 0; i < texts.size(); i++) {
         tokenizer.add(texts[i]);
-        take(forms[0]);
+        const Form form = forms[0];
+        const auto choices = static_cast<std::uint32_t>(form.choices.size());
+        found.push_back({count_images(form), choices, form.answer.size() != 0, is_explained(form)});
         forms.clear();
     }
-}
-
-void ReadTexts::make_room() {
-    if (held_ <= MOST_POINTS) return;
-    clear(parts_, places_);
-    held_ = 0;
+    return found;
 }
 
 void ReadTexts::make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows,
@@ -329,13 +327,6 @@ void ReadTexts::make_forms(const FormTables& tables, const Relations& relations,
         for (std::uint32_t i = 0; i < made.size(); i++)
             places_[made[i]] = {static_cast<std::uint32_t>(parts_.size() - 1), i};
     });
-}
-
-Form ReadTexts::form(std::size_t row) const {
-    const auto [part, place] = places_[row];
-    Form form = parts_[part].forms[place];
-    form.profile = &parts_[part].profiles[place];
-    return form;
 }
 
 }  // namespace dedup::judgment

@@ -1,16 +1,6 @@
 // The form of a text: what a question says, in tokens, without notes, numbering and notation; and the tables that it is
 // read with, as Python makes them: see judgment/tables.py.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "core/utf8.hpp"
-#include "core/hash.hpp"
-#include "core/text.hpp"
 #include "fingerprint/lexicon.hpp"
 
 namespace dedup::judgment {
@@ -61,7 +51,6 @@ inline Range range_of(std::size_t begin, std::size_t end) {
 }
 
 using Buffer = std::vector<std::uint32_t>;
-inline void append(Buffer& to, Points some) { to.insert(to.end(), some.begin(), some.end()); }
 void clear(auto&... some) { (some.clear(), ...); }
 
 constexpr bool is_circled(std::uint32_t point) { return 0x2460 <= point && point <= 0x249B; }  // ① and its like

@@ -1,15 +1,19 @@
+// Pairs compared and named; entry points of the judgment room.
 #include "judgment/judge.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <mutex>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
 #include <ranges>
+#include <set>
 
-#include "core/parallel.hpp"
-#include "core/utf8.hpp"
+#include "core/system.hpp"
+#include "fingerprint/sketch.hpp"
 
-namespace dedup::judgment {
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace judgment {
 namespace {
 
 using Grams = HashTable<bool>;
@@ -39,12 +43,6 @@ double jaccard(const Grams& a, const Grams& b) {
     return either ? static_cast<double>(common) / static_cast<double>(either) : 1;
 }
 
-bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
-
-std::uint32_t count_images(const Form& form) {
-    return static_cast<std::uint32_t>(std::ranges::count(form.tokens, Kind::image, &Token::kind));
-}
-
 // What the first text has more, as bits by the places of RICHER.
 std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) {
     const auto adds = [&](const Difference& difference) {
@@ -61,10 +59,6 @@ std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) 
     return bits;
 }
 
-std::uint8_t percentage_of(double left_out) {
-    return static_cast<std::uint8_t>(left_out > 0 ? std::max(std::lround(left_out), 1L) : 0);
-}
-
 // Tokens as a person reads them: with spaces between words in Latin letters.
 Buffer written(const Form& form, const auto& places) {
     Buffer points;
@@ -79,18 +73,13 @@ Buffer written(const Form& form, const auto& places) {
     return points;
 }
 
-DifferenceKind kind_of(bool moved, bool null, const Buffer& text, const Buffer& other) {
-    if (moved) return DifferenceKind::moved;
-    if (null) return DifferenceKind::notation;
-    if (!text.empty() && !other.empty()) return DifferenceKind::replaced;
-    return text.empty() ? DifferenceKind::deleted : DifferenceKind::inserted;
-}
-
 std::vector<NamedDifference> name_differences(const Relations& relations, const Form& a, const Form& b, const Alignment& found, Scratch& scratch) {
     std::vector<NamedDifference> named;
     Work work;
-    const auto add = [&](Part part, bool moved, bool null, Buffer text, Buffer other) {
-        named.push_back({kind_of(moved, null, text, other), part, std::move(text), std::move(other)});
+    const auto add = [&](Part part, bool is_moved, bool null, Buffer text, Buffer other) {
+        using enum DifferenceKind;
+        const auto kind = is_moved ? moved : null ? notation : text.empty() ? deleted : other.empty() ? inserted : replaced;
+        named.push_back({kind, part, std::move(text), std::move(other)});
     };
     for (const Difference& each : found.differences) {
         const bool null = !each.moved && look_at(relations, a, b, found, each, {0, 0}, work, scratch.differ).null;
@@ -114,24 +103,184 @@ Buffer decoded(std::span<const std::uint8_t> utf8) {
     return points;
 }
 
-// The texts of some pairs, each once, in an order that all threads lock them in.
-std::vector<ReadTexts*> texts_of(std::span<const Pair> pairs) {
-    std::vector<ReadTexts*> found;
-    for (const auto& [text, other] : pairs) {
-        for (ReadTexts* const one : {text.texts, other.texts}) {
-            if (found.empty() || std::ranges::find(found, one) == found.end()) found.push_back(one);
+TextColumn texts_of(const Tables& tables, const std::string& name) {
+    const TextColumn texts{tables.view<std::uint32_t>(name), tables.view<std::int64_t>(name + "_offsets")};
+    const auto& ends = texts.offsets;
+    if (ends.empty() || ends.front() < 0 || ends.back() > std::ssize(texts.points) || !std::ranges::is_sorted(ends))
+        refuse("the texts of table `" + name + "` lie outside it");
+    return texts;
+}
+
+FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
+    FormTables made;
+    made.lexicon = &lexicon;
+    made.folded = texts_of(tables, "folded");
+    made.scripts = tables.view<std::uint32_t>("scripts", FormTables::FOLDED);
+    made.classes = {reinterpret_cast<const Class*>(tables.view<std::uint8_t>("classes", PLANE).data()), PLANE};
+    made.proper = tables.view<std::uint8_t>("proper", lexicon.words.size());
+    made.weights = tables.view<float>("weights", lexicon.words.size());
+    made.phrases = texts_of(tables, "phrases");
+    made.phrase_kinds = tables.view<std::uint16_t>("phrase_kinds", made.phrases.size());
+    made.negating = tables.view<std::uint32_t>("negating");
+    made.index();
+    const TextColumn words = texts_of(tables, "words");
+    const auto flags = tables.view<std::uint32_t>("word_flags", words.size()),
+               numbers = tables.view<std::uint32_t>("word_numbers", words.size());
+    made.words.reset(words.size());
+    for (std::size_t i = 0; i < words.size(); i++) made.words[key_of(digest(words[i]))].value = {flags[i], numbers[i]};
+    return made;
+}
+
+Relations relations(const Tables& tables) {
+    const auto groups = [&](const std::string& name) {
+        const TextColumn words = texts_of(tables, name);
+        const auto numbers = tables.view<std::uint32_t>(name + "_groups", words.size());
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
+        for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
+        return Groups(std::move(members));
+    };
+    Relations made{groups("opposites"), groups("alike"), {}};
+    Spellings& spellings = made.spellings;
+    const TextColumn words = texts_of(tables, "spelled"), plain = texts_of(tables, "spellings");
+    const auto uses = tables.view<std::uint8_t>("uses", plain.size());
+    if (words.size() != uses.size()) refuse("there is no spelling for each word");
+    spellings.words.reset(words.size());
+    for (std::size_t i = 0; i < words.size(); i++) {
+        spellings.words[key_of(digest(words[i]))].value = {uses[i], plain[i]};
+        if (!(uses[i] & Spellings::BEHIND_NUMBER) || words[i].empty()) continue;
+        spellings.unit_starts.push_back(words[i][0]);
+        spellings.longest_unit = std::max(spellings.longest_unit, words[i].size());
+    }
+    std::ranges::sort(spellings.unit_starts);
+    return made;
+}
+
+Model model_of(nb::dict arrays) {
+    const Tables tables(arrays);
+    const auto numbers = [&](const char* name) { return tables.view<std::int32_t>(name); };
+    const auto values = [&](const char* name) { return tables.view<double>(name); };
+    const Model model{numbers("feature"), numbers("left"), numbers("right"), numbers("roots"),
+                values("threshold"), values("value"), values("scores"), values("probabilities")};
+    if (!model.is_sound(std::size(FEATURES))) refuse("the model is damaged");
+    return model;
+}
+
+void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std::vector<nb::dict>& models,
+                std::uint32_t heeded, double confidence, std::uint8_t kind, std::uint8_t judging, double similarity) {
+    const Tables tables(arrays);
+    Judge::Models each;
+    static constexpr double NOTHING[] = {0};
+    each.fill({.scores = NOTHING, .probabilities = NOTHING});
+    if (!models.empty() && models.size() != each.size()) refuse("there is no model for each kind of text");
+    std::ranges::transform(models, each.begin(), model_of);
+    if (kind > std::size(TEXT_KINDS) || judging >= std::size(JUDGINGS)) refuse("no such kind");
+    new (made) Judge(form_tables(lexicon, tables), relations(tables), std::move(each),
+                     {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
+}
+
+// Reads texts for a judge, if there is one, and sketches them by what they ask, else as they stand: columns of keys for the
+// channels asked for, and bits of MinHash.
+std::tuple<Out<std::uint32_t>, Out<std::uint64_t>, std::shared_ptr<ReadTexts>> sketch(
+    const StringArrays& strings, const Judge* judge, bool minhash, bool sentences, bool whole) {
+    TextReader texts(strings_of(strings));
+    const std::size_t columns = (minhash ? BANDS : 0) + sentences + whole, words = minhash ? BINS / 64 : 0;
+    std::vector<std::uint32_t> keys(columns * texts.size());
+    std::vector<std::uint64_t> bits(words * texts.size());
+    std::shared_ptr<ReadTexts> read;
+    {
+        Unlocked unlocked;
+        Sketcher one;
+        Buffer canonical;
+        std::size_t row = 0;
+        const auto add = [&](Points text, Points form) {
+            std::uint32_t* to = keys.data() + columns * row;
+            if (minhash) one.sketch(form, {to, BANDS}, {bits.data() + words * row, words}), to += BANDS;
+            if (sentences) *to++ = sentence_key(text, folded_characters());
+            if (whole) *to = static_cast<std::uint32_t>(digest(form) >> (64 - KEY_BITS));
+            row++;
+        };
+        const auto each = [&](Points text, const ParsedText& parsed) {
+            if (columns > 0) judge->write_canonical(parsed, canonical), add(text, canonical);
+        };
+        if (judge) read = judge->read(strings_of(strings), each);
+        while (!judge && row < texts.size()) {
+            const Points text = texts[row];
+            add(text, text);
         }
     }
-    std::ranges::sort(found);
-    return found;
+    return {give(std::move(keys)), give(std::move(bits)), std::move(read)};
+}
+
+// Pairs of texts: row rows[i] of one batch and other_rows[i] of another.
+std::vector<Pair> pairs_of(ReadTexts& one, const In<std::int64_t>& rows, ReadTexts& other, const In<std::int64_t>& other_rows) {
+    const auto left = view(rows), right = view(other_rows);
+    if (left.size() != right.size()) refuse("there are other rows on the right");
+    std::vector<Pair> pairs(left.size());
+    for (std::size_t i = 0; i < pairs.size(); i++) {
+        pairs[i] = {{&one, static_cast<std::size_t>(left[i])}, {&other, static_cast<std::size_t>(right[i])}};
+        if (pairs[i].text.row >= one.size() || pairs[i].other.row >= other.size()) refuse("a row lies outside the texts");
+    }
+    return pairs;
+}
+
+Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows,
+                          std::size_t threads, bool judges, bool measures) {
+    const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
+    return give_records(unlocked([&] {
+        std::vector<Verdict> verdicts(pairs.size());
+        if (judges) judge.judge(pairs, threads, verdicts);
+        if (measures) judge.measure(pairs, threads, verdicts);
+        return verdicts;
+    }));
+}
+
+// All that a comparison finds of each pair, and its differences.
+std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& one, In<std::int64_t> rows, ReadTexts& other,
+                                                In<std::int64_t> other_rows) {
+    const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
+    std::vector<PairFeatures> features(pairs.size());
+    nb::list listed;
+    for (const auto& pair : unlocked([&] { return judge.differences(pairs, 1, features); })) {
+        nb::list named;
+        for (const auto& [kind, part, its, others] : pair)
+            named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), str_of(its), str_of(others)));
+        listed.append(named);
+    }
+    return {give_records(std::move(features)), listed};
+}
+
+Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {
+    return give_records(unlocked([&] { return judge.richness(texts); }));
+}
+
+// Scores of rows of features, their probabilities, and what each feature adds to its score.
+std::tuple<Out<double>, Out<double>, Out<double>> evaluate(nb::dict arrays, In<double> features) {
+    constexpr std::size_t width = std::size(FEATURES);
+    const Model model = model_of(arrays);
+    const auto rows = view(features);
+    const std::size_t count = rows.size() / width;
+    std::vector<double> scores(count), probabilities(count), weights(count * width);
+    for (std::size_t i = 0; i < count; i++) {
+        const auto row = rows.subspan(i * width, width);
+        scores[i] = model.score(row);
+        probabilities[i] = model.probability(scores[i]);
+        model.weigh(row, std::span(weights).subspan(i * width, width));
+    }
+    return {give(std::move(scores)), give(std::move(probabilities)), give(std::move(weights))};
+}
+
+nb::dict bits_of(std::span<const std::string_view> names) {
+    nb::dict made;
+    for (std::size_t i = 0; i < names.size(); i++) made[nb::cast(names[i])] = 1u << i;
+    return made;
 }
 
 }  // namespace
 
 // Calls take(i, left, right, comparison, scratch) for each pair, in several threads.
-template <class Take>
-void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, Take take) const {
-    const std::vector<ReadTexts*> texts = texts_of(pairs);
+void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, auto take) const {
+    std::set<ReadTexts*> texts;  // in an order that all threads lock them in
+    for (const auto& [text, other] : pairs) texts.insert({text.texts, other.texts});
     std::vector<std::unique_lock<std::mutex>> locks;
     for (const ReadTexts* one : texts) locks.emplace_back(one->in_use());
     for (std::size_t begin = 0, end; begin < pairs.size(); begin = end) {
@@ -181,7 +330,7 @@ void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Ve
         verdict.state = joined ? State::joined : State::refused;
         verdict.apart = guards ? static_cast<std::uint8_t>(std::countr_zero(guards)) : UNLIKELY;
         verdict.richer = richer(a, b, found.differences);
-        verdict.left_out = percentage_of(found.left_out);
+        if (found.left_out > 0) verdict.left_out = static_cast<std::uint8_t>(std::max(std::lround(found.left_out), 1L));
     };
     switch (options_.judging) {
         case Judging::differences: return compare(pairs, threads, options_.heeded, take);
@@ -192,8 +341,7 @@ void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Ve
 }
 
 // Calls take(i, similarity, the least of a duplicate) for each pair, in several threads.
-template <class Take>
-void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, Take take) const {
+void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, auto take) const {
     share(pairs.size(), threads, [&](auto next) {
         Buffer room;
         std::size_t size = 0;
@@ -234,13 +382,41 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
     return named;
 }
 
-std::vector<Richness> Judge::richness(const ReadTexts& texts) const {
-    std::vector<Richness> found;
-    each_form(texts, tables_, [&](const Form& form) {
-        const auto choices = static_cast<std::uint32_t>(form.choices.size());
-        found.push_back({count_images(form), choices, form.answer.size() != 0, is_explained(form)});
-    });
-    return found;
+}  // namespace judgment
+
+void bind_judgment(nb::module_& m) {
+    using namespace judgment;
+    nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.");
+    nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
+        .def("__init__", &make_judge, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
+             "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)
+        .def("richness", &richness, "texts"_a, "Return images, choices, answer and explanation of n texts, records of uint32.")
+        .def("compare", &compare, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(), "threads"_a = 1,
+             "judges"_a = true, "measures"_a = false, "Return verdicts of c pairs, records of VERDICT.")
+        .def("explain", &explain, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
+             "Return all that a comparison finds of c pairs, records of PAIR_FEATURES, and the differences of each: kind, part,\n"
+             "the words of either.");
+    m.def("sketch", &sketch, "texts"_a.noconvert(), "judge"_a.none(), nb::kw_only(), "minhash"_a = false, "sentences"_a = false,
+          "whole"_a = false, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts, and the texts as a judge\n"
+          "compares them, None without one.");
+    m.def("evaluate", &evaluate, "model"_a, "features"_a.noconvert(),
+          "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
+    m.attr("BINS") = BINS;
+    m.attr("BANDS") = BANDS;
+    m.attr("KEY_BITS") = KEY_BITS;
+    m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"required", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},
+                                {"left_out", "u1"}});
+    m.attr("PAIR_FEATURES") = fields({{"features", std::to_string(std::size(FEATURES)) + "f8"}, {"guards", "u4"}, {"equal", "?"},
+                                      {"kind", "u1"}, {"probability", "f8"}});
+    nb::list rising;
+    for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(one.name, one.rises));
+    m.attr("FEATURES") = nb::tuple(rising);
+    const std::pair<const char*, std::span<const std::string_view>> lists[] = {
+        {"GUARDS", GUARDS}, {"TEXT_KINDS", TEXT_KINDS}, {"JUDGINGS", JUDGINGS}, {"STATES", judgment::STATES}, {"RICHER", RICHER},
+        {"PARTS", PARTS}, {"DIFFERENCE_KINDS", DIFFERENCE_KINDS}, {"CLASSES", CLASSES}};
+    for (const auto& [name, names] : lists) m.attr(name) = names_of(names);
+    m.attr("FLAGS") = bits_of(FLAGS);
+    m.attr("PHRASES") = bits_of(PHRASES);
 }
 
-}  // namespace dedup::judgment
+}  // namespace dedup

@@ -1,11 +1,8 @@
 // The judge: whether two texts are the same to an editor.
 #pragma once
-#include <array>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <mutex>
-#include <string>
 
 #include "core/bind.hpp"
 #include "judgment/features.hpp"
@@ -54,7 +51,6 @@ struct Model {
         return (features[feature[node]] <= threshold[node] ? left : right)[node];  // without a branch: it is hard to foretell
     }
 
-    // The sum of the leaves that the features lead to.
     double score(std::span<const double> features) const {
         double sum = 0;
         for (std::int32_t node : roots) {
@@ -105,10 +101,19 @@ public:
     std::mutex& in_use() const { return in_use_; }
     static constexpr std::size_t MOST_POINTS = 1 << 21;
     // Forgets all forms where they take much room.
-    void make_room();
+    void make_room() {
+        if (held_ <= MOST_POINTS) return;
+        clear(parts_, places_);
+        held_ = 0;
+    }
     // Makes the forms of some rows that have none.
     void make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows, std::size_t threads);
-    Form form(std::size_t row) const;
+    Form form(std::size_t row) const {
+        const auto [part, place] = places_[row];
+        Form form = parts_[part].forms[place];
+        form.profile = &parts_[part].profiles[place];
+        return form;
+    }
 
 private:
     static constexpr std::uint32_t NONE = 0xFFFFFFFF;
@@ -126,9 +131,6 @@ private:
     std::size_t held_ = 0;       // characters of texts with forms
     mutable std::mutex in_use_;
 };
-
-// Calls take(form) for each text; the form has no profile.
-void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take);
 
 // What decides a pair: its differences, how alike its canonical texts are, or nothing: all pairs are joined.
 enum class Judging : std::uint8_t { differences, similarity, none };
@@ -237,10 +239,8 @@ public:
                                                           std::span<PairFeatures> features = {}) const;
 
 private:
-    template <class Take>
-    void compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, Take take) const;
-    template <class Take>
-    void measure_all(std::span<const Pair> pairs, std::size_t threads, Take take) const;
+    void compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, auto take) const;
+    void measure_all(std::span<const Pair> pairs, std::size_t threads, auto take) const;
     double probability(const Comparison& found) const;
 
     const FormTables tables_;

@@ -254,11 +254,6 @@ inline Searched behind_opening(const Searched& text) {
     return text.part(std::min(i, text.size()), text.size());
 }
 
-inline Searched strip_opening(const Searched& text) {
-    const Searched rest = behind_opening(text);
-    return rest.letters(4) >= 4 ? rest : text;
-}
-
 // How long the number is that stands there: 12 or ② or 二.
 inline std::size_t number_at(const Reader& text, std::size_t i) {
     const std::size_t n = text.digits(i);

@@ -1,10 +1,6 @@
 // Differences of two forms.
 #include "judgment/features.hpp"
 
-#include <iterator>
-#include <numeric>
-#include <utility>
-
 namespace dedup::judgment {
 namespace {
 
@@ -61,8 +57,7 @@ void take_clauses(const Form& form, Range part, bool choice, Side& side) {
 
 // Finds what x and y have in the same order, then takes runs of equal values in what is left of them, each from its first
 // place in y on.
-template <class Take>
-void match(Keys x, Keys y, std::size_t longest, Work& work, DifferScratch& s, std::vector<Match>& same, Take take) {
+void match(Keys x, Keys y, std::size_t longest, Work& work, DifferScratch& s, std::vector<Match>& same, auto take) {
     s.subsequence.find(x, y, work, same);
     s.a.taken.assign(x.size(), 0);
     s.b.taken.assign(y.size(), 0);
@@ -283,7 +278,7 @@ bool excludes(const Groups& opposites, DifferScratch& s) {
         for (const std::uint64_t word : side->words) {
             const auto groups = opposites.of(word);
             if (groups.empty() || std::binary_search(other->words.begin(), other->words.end(), word)) continue;
-            side->groups.insert(side->groups.end(), groups.begin(), groups.end());
+            append(side->groups, groups);
         }
     }
     std::sort(s.b.groups.begin(), s.b.groups.end());

@@ -1,5 +1,4 @@
 // Texts read into parts, without numbering, in one notation.
-#include "core/utf8.hpp"
 #include "judgment/formulas.hpp"
 #include "judgment/judge.hpp"
 
@@ -107,7 +106,7 @@ void append_image_key(const Reader& address, Buffer& to) {
         left = left.subspan(parameter.size() + 1);
     }
     if (to.size() == size && !is_named) append(to, behind);
-    if (all.empty()) to.insert(to.end(), NAMELESS.begin(), NAMELESS.end());
+    if (all.empty()) append(to, NAMELESS);
 }
 
 class TextParser {
@@ -123,7 +122,8 @@ public:
         const Searched rest = take_sentences(whole, body_, notes);
         const bool enough = rest.letters(4) >= 4;
         if (!enough) notes.resize(taken);
-        const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
+        const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), behind = behind_opening(task);
+        const Searched body = behind.letters(4) >= 4 ? behind : task;
         const auto choices = finder_.find(body, true);
         const Searched stem = body.part(0, finder_.stem);
 

@@ -1,12 +1,20 @@
 // A text cleaned: markup read once and turned into marks for what it says, white space folded, its last lines cut off at
 // markers.
-#pragma once
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/vector.h>
+
 #include <functional>
 
 #include "cleaning/elements.hpp"
 #include "cleaning/layout.hpp"
+#include "core/bind.hpp"
 
-namespace dedup::cleaning {
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace {
+
+using namespace cleaning;
 
 class MarkupReader {
 public:
@@ -30,8 +38,7 @@ public:
         const Points text = characters().trimmed(raw);
         if (text.empty() || (text[0] != '&' && text[0] != '\\')) return false;
         if (find(text, 0, '<', '>') < std::ssize(text)) return false;
-        unescaped_.resize(text.size() + BEHIND);
-        Writer out(unescaped_);
+        Writer out(unescaped_.get(text.size() + BEHIND));
         if (text[0] == '&') {
             page_.references.copy(text, starts_with(text, "&amp;") ? DECODES | TWICE : DECODES, out);
         } else {
@@ -140,20 +147,22 @@ private:
 
     Page page_;
     Elements elements_;
-    std::vector<std::uint32_t> unescaped_;
+    Room unescaped_;
 };
 
 constexpr std::size_t LONGEST_NOTE = 100;  // characters of a line that can be cut off
 
-struct Options {
-    bool html;                                       // whether markup is looked for
-    std::vector<std::vector<std::uint32_t>> cut_at;  // what lines begin with that are cut off
+// What texts are cleaned by; threads may share it.
+struct Cleaner {
+    const Vocabulary vocabulary;
+    const bool html;                                       // whether markup is looked for
+    const std::vector<std::vector<std::uint32_t>> cut_at;  // what lines begin with that are cut off
 };
 // Returns what is left of a text without style rules, or without those that it begins with.
 using DropRules = std::function<std::vector<std::uint32_t>(Points text, bool leading)>;
 
 // Whether the words of a text with marks speak of bold or italic type; formulas and addresses do not count.
-inline bool speaks_of_weight(Points text) {
+bool speaks_of_weight(Points text) {
     constexpr std::u32string_view EASTERN[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
     std::uint32_t until = 0;
     for (Points rest = text; !rest.empty(); rest = rest.subspan(1)) {
@@ -173,8 +182,8 @@ inline bool speaks_of_weight(Points text) {
 // Cleans one text after the other, with the same room for all.
 class TextCleaner {
 public:
-    TextCleaner(const Vocabulary& vocabulary, const Options& options, DropRules drop_rules)
-        : options_(options), drop_rules_(std::move(drop_rules)), reader_(vocabulary) {}
+    TextCleaner(const Cleaner& cleaner, DropRules drop_rules)
+        : cleaner_(cleaner), drop_rules_(std::move(drop_rules)), reader_(cleaner.vocabulary) {}
 
     // A clean text, valid until the next one, and how many characters were cut off.
     struct Cleaned {
@@ -195,13 +204,13 @@ private:
         const std::size_t size = room_for(text.size());
         reader_.write_to(marked_.get(size));
         Writer out(out_.get(size));
-        if (options_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
+        if (cleaner_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned looks = RULES_AT_START | FENCES;
         Points bare = text;
         Layout layout(text, false, out);
-        Need need = layout.lay_out(options_.html ? looks | MARKUP : looks);
+        Need need = layout.lay_out(cleaner_.html ? looks | MARKUP : looks);
         if (need == Need::none && layout.is_same()) return text;
-        if (options_.html && need != Need::none) {
+        if (cleaner_.html && need != Need::none) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
             out.cut(0);
@@ -234,8 +243,8 @@ private:
             const auto size = static_cast<std::size_t>(
                 std::ranges::find_if(rest, [](std::uint32_t point) { return point >= BEYOND; }) - rest.begin());
             const Points part = rest.first(size);
-            if (depth > 0) left.insert(left.end(), part.begin(), part.end());
-            else if (!part.empty()) std::ranges::copy(drop_rules_(part, false), std::back_inserter(left));
+            if (depth > 0) append(left, part);
+            else if (!part.empty()) append(left, drop_rules_(part, false));
             if (size == rest.size()) break;
             const std::uint32_t mark = rest[size];
             left.push_back(mark);
@@ -250,7 +259,7 @@ private:
     // A clean text without the last lines that begin with a marker, and the blank ones around them, which code can have;
     // the first line stays. A source note names a book, a site or an exam and its year; a longer line is text.
     Points without_notes(Points text) const {
-        if (options_.cut_at.empty() || !is_marked(last_line(text))) return text;
+        if (cleaner_.cut_at.empty() || !is_marked(last_line(text))) return text;
         for (Points line = last_line(text); line.size() < text.size(); line = last_line(text)) {
             const bool is_note = line.size() <= LONGEST_NOTE && is_marked(line);
             if (!is_note && !characters().trimmed(line).empty()) break;
@@ -264,12 +273,11 @@ private:
         return text.last(static_cast<std::size_t>(end - text.rbegin()));
     }
     bool is_marked(Points line) const {
-        return std::ranges::any_of(options_.cut_at, [&](const auto& marker) {
+        return std::ranges::any_of(cleaner_.cut_at, [&](const auto& marker) {
             return line.size() >= marker.size() && std::ranges::equal(marker, line.first(marker.size()));
         });
     }
 
-    // Holds a text that is read once more.
     Points hold(std::vector<std::uint32_t>&& text) {
         const std::size_t size = text.size();
         held_ = std::move(text);
@@ -283,11 +291,60 @@ private:
         return out.from(0);
     }
 
-    const Options& options_;
+    const Cleaner& cleaner_;
     const DropRules drop_rules_;
     MarkupReader reader_;
     Room marked_, out_;
     std::vector<std::uint32_t> held_;
 };
 
-}  // namespace dedup::cleaning
+static_assert(TextReader::BEHIND >= BEHIND);
+
+void make_cleaner(Cleaner* made, const Vocabulary::References& references, bool html,
+                  const std::vector<std::vector<std::uint32_t>>& cut_at) {
+    new (made) Cleaner{Vocabulary(references), html, cut_at};
+}
+
+auto clean(const Cleaner& cleaner, const StringArrays& strings, nb::callable drop_rules) {
+    const auto drop = [&](Points text, bool leading) {
+        const nb::gil_scoped_acquire locked;
+        return points_of(nb::cast<nb::str>(drop_rules(str_of(text), leading)));
+    };
+    TextReader texts(strings_of(strings));
+    std::vector<std::uint8_t> changed(texts.size());
+    std::vector<std::int64_t> cut(texts.size()), lengths;
+    StringBuffer made;
+    {
+        Unlocked unlocked;
+        TextCleaner one(cleaner, drop);
+        for (std::size_t i = 0; i < texts.size(); i++) {
+            const Points text = texts[i];
+            const auto clean = one.clean(text);
+            cut[i] = clean.cut;
+            if (clean.text.data() == text.data() || std::ranges::equal(clean.text, text)) continue;
+            changed[i] = true;
+            encode_utf8(clean.text, made.extend(utf8_length(clean.text)));
+            lengths.push_back(std::ssize(clean.text));
+        }
+    }
+    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)),
+                      std::tuple_cat(give(std::move(made)), std::tuple(give(std::move(lengths)))));
+}
+
+}  // namespace
+
+void bind_cleaning(nb::module_& m) {
+    nb::class_<Cleaner>(m, "Cleaner", "Makes clean texts; see cleaning.py.")
+        .def("__init__", &make_cleaner, nb::kw_only(), "references"_a, "html"_a, "cut_at"_a,
+             "references: code points by name; cut_at: code points of markers.")
+        .def("clean", &clean, "texts"_a.noconvert(), "drop_rules"_a,
+             "Return which of n texts cleaning changes, bool (n,), how many characters are cut off each, int64 (n,), and\n"
+             "the clean ones of those that are changed. drop_rules: called with a text and whether it is one without markup,\n"
+             "of which only the style rules that it begins with go.");
+    nb::list names;  // of the elements that HTML, SVG and MathML know
+    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.append(name); });
+    m.attr("ELEMENTS") = nb::tuple(names);
+    m.attr("LONGEST_NOTE") = LONGEST_NOTE;
+}
+
+}  // namespace dedup

@@ -1,17 +1,8 @@
-// What is known of documents by number: their texts' digests and their `_id` fields.
+// A part of the kept documents: what is known of them by number, and what finds them.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
+#include <optional>
 
-#include "core/hash.hpp"
-#include "core/pages.hpp"
-#include "core/strings.hpp"
-#include "fingerprint/sketch.hpp"
+#include "index/hamming.hpp"
 
 namespace dedup {
 
@@ -65,10 +56,11 @@ public:
         for (std::size_t number = start; number < size(); number++) table.add(digests[number], number);
     }
 
+    void append(const EqualTexts& other) { add(std::span(other.digests)); }
+
     // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
     // returns true; fingerprints: by number.
-    template <class Take>
-    void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, Take take) const {
+    void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, auto take) const {
         if (size() == 0) return;
         for (std::size_t i = 0; i < sought.size(); i++) {
             table.find(sought[i].digest, [&](std::uint32_t number) {
@@ -86,6 +78,8 @@ public:
     };
     // How BSON begins an `_id` that is an ObjectId.
     static constexpr std::array<std::uint8_t, 5> OBJECT_ID{0x07, '_', 'i', 'd', 0};
+
+    using Buffer = std::array<std::uint8_t, OBJECT_ID.size() + sizeof(Short)>;
 
     Pages<Short> short_;
     Pages<std::uint8_t> is_long, long_;
@@ -108,12 +102,14 @@ public:
         is_long[number] = 1;
         std::memcpy(short_[number].bytes, &start, sizeof start);
         std::memcpy(short_[number].bytes + sizeof start, &length, sizeof length);
-        long_.resize(start + length);
-        std::ranges::copy(field, long_.data() + start);
+        long_.append(field);
+    }
+    void append(const Ids& other) {
+        Buffer buffer;
+        for (std::size_t number = 0; number < other.size(); number++) add(other.get(number, buffer));
     }
 
     // The field of a document; `buffer` holds it where it has to be put together.
-    using Buffer = std::array<std::uint8_t, OBJECT_ID.size() + sizeof(Short)>;
     Bytes get(std::size_t number, Buffer& buffer) const {
         const std::uint8_t* own = short_[number].bytes;
         if (!is_long[number]) {
@@ -121,17 +117,70 @@ public:
             std::memcpy(buffer.data() + OBJECT_ID.size(), own, sizeof(Short));
             return buffer;
         }
-        std::uint64_t start;
-        std::uint32_t length;
-        std::memcpy(&start, own, sizeof start);
-        std::memcpy(&length, own + sizeof start, sizeof length);
+        const auto start = read_word<std::uint64_t>(own);
+        const auto length = read_word<std::uint32_t>(own + sizeof start);
         if (start > long_.size() || length > long_.size() - start) return {};  // of a file that is not sound
-        return long_.all().subspan(start, length);
+        return Bytes(long_).subspan(start, length);
     }
 };
 
 // A hash of a field: the group that a document founds has it as its number, see docs/design.md. Two of 50 million share
 // one with probability 0.0001, which nothing depends on.
 inline std::uint64_t hash_id(Bytes field) { return XXH3_64bits(field.data(), field.size()); }
+
+// A part of the kept documents, with all that finds them; their numbers begin at 0. It grows in memory, or it is one of a
+// file, mapped, and does not grow.
+class Segment {
+public:
+    Segment(int distance, bool by_simhash, std::size_t most_equal)
+        : near(distance), by_simhash(by_simhash), most_equal(most_equal) {}
+
+    HammingIndex near;
+    EqualTexts equal;
+    Ids ids;
+    std::optional<KeyIndex> bands;
+    Pages<std::uint64_t> bits;  // of sketches, by number
+    std::size_t words = 0;      // of each
+    bool by_simhash;            // whether fingerprints find documents
+    std::size_t most_equal;     // see KeyIndex
+    std::string place;          // the other collection that it is of, or empty
+    std::shared_ptr<void> file; // what its arrays lie in, if it is one of a file
+
+    std::size_t size() const { return ids.size(); }
+    std::size_t nbytes() const {
+        return near.nbytes() + equal.nbytes() + ids.nbytes() + bits.nbytes() + (bands ? bands->nbytes() : 0);
+    }
+
+    // Adds texts, not their ids; stored: as in KeyIndex::add.
+    void add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
+        near.add(texts.rows, threads);
+        equal.add(texts.digests());
+        if (texts.columns == 0) return;
+        if (!bands) bands.emplace(texts.columns, most_equal);
+        bands->add(texts.keys, stored, threads);
+        words = texts.words;
+        bits.append(texts.bits);
+    }
+
+    // Looks n texts up; of equal fingerprints the first `most_same` are found. compares: whether at least `least` bits
+    // of the sketches have to be equal.
+    Found find(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::size_t most_same) const {
+        const std::size_t n = texts.size();
+        const Candidates one = by_simhash ? near.search(texts.rows, most_same) : Candidates(n);
+        Candidates other = bands && texts.columns > 0 ? bands->search(texts.keys) : Candidates(n);
+        const std::size_t compared = compares ? texts.words : 0;
+        const Measures earlier{std::span(near.fingerprints), bits, compared}, own{texts.values(), texts.bits, compared};
+        Found found;
+        found.twins.resize(n);
+        for (std::size_t row = 0; row < n; row++) {
+            for (std::int64_t i = one.offsets[row]; i < one.offsets[row + 1]; i++) found.twins[row] += one.distances[i] == 0;
+            unite(one, other, earlier, own, row, least[row], 0, found.candidates);
+            found.candidates.end_text();
+        }
+        found.held = std::move(other);
+        return found;
+    }
+
+};
 
 }  // namespace dedup
