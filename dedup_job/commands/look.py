@@ -24,7 +24,7 @@ from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.audit import held_counts
 from dedup_job.mongo.id_keys import shown, unmistakable
-from dedup_job.mongo.records import KeptRecord, PairReader, Record, Records
+from dedup_job.mongo.records import PairReader, Record, Records
 from dedup_job.mongo.sampling import Sampler, naming
 from dedup_job.mongo.state import is_by_hand, with_checkpoint
 from dedup_job.printing import id_as_json
@@ -204,8 +204,8 @@ class _Inspector:
             return replace(item, why_not=refusal(record.dropped, self._settings.source.field))
         return self._seen(item, record.dropped.content)
 
-    def _kept(self, key: bytes, kept: KeptRecord | None) -> Item:
-        item = Item(shown(key), key, None if kept is None else kept.text)
+    def _kept(self, key: bytes, kept: str | None) -> Item:
+        item = Item(shown(key), key, kept or None)
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
         gone = Message("the target no longer holds it")

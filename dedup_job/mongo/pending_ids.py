@@ -37,7 +37,6 @@ from dedup_job.mongo.reading import (
     estimated,
     fetch,
     held,
-    held_by_name,
     in_turn,
     majority,
     pages,
@@ -265,8 +264,7 @@ class PendingIds:
         left = np.flatnonzero(~known)
         if index and len(left):
             few = len(left) * _FEW <= len(known)
-            among = held_by_name if few else held
-            known[left] = among(target, keys.take(left), self._retry)
+            known[left] = held(target, keys.take(left), self._retry, by_name=few)
         return known
 
     def _followed(self) -> list[bytes] | None:
@@ -302,11 +300,8 @@ class PendingIds:
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
-        known = set[bytes]()
-        for part in in_turn(keys, ID_PAGE):
-            rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
-            known.update(row.key for found in rows for row in found)
-        return known
+        found = (some(c, keys, {"_id": 1}, self._retry) for c in self.decided)
+        return {row.key for rows in found for row in rows}
 
 
 def once(keys: set[bytes]) -> set[bytes]:

@@ -310,33 +310,30 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
 
 
 def held(
-    collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy = NO_RETRY
+    collection: RawDocuments,
+    keys: BytesColumn,
+    retry: RetryPolicy = NO_RETRY,
+    *,
+    by_name: bool = False,
 ) -> NDArray[np.bool_]:
     """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
 
     Read between the first and the last one, which is asked for by name; all are where these two may
     not stand together in a command, or a collation has given the ids another order than this
-    collection's.
+    collection's, or where the caller wants it.
     """
-    n = len(keys.lengths)
+    n, by_name = len(keys.lengths), by_name or not _are_in_order_of_bytes(keys)
     found = np.zeros(n, dtype=np.bool_)
     begin = 0  # of those that are asked for by name
-    if n and keys.lengths[[0, -1]].max() <= LONGEST_ID and _are_in_order_of_bytes(keys):
+    if n and not by_name and keys.lengths[[0, -1]].max() <= LONGEST_ID:
         begin, between = n - 1, (keys.at(0), keys.at(n - 1))
         for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
             rows = rows_of(keys, page.keys)
             found[rows[rows >= 0]] = True
-    found[begin:] = held_by_name(collection, keys.take(slice(begin, n)), retry)
-    return found
-
-
-def held_by_name(
-    collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy = NO_RETRY
-) -> NDArray[np.bool_]:
-    """Tell the same of ids in any order, each asked for by itself."""
-    asked = keys.list()
+    asked = keys.take(slice(begin, n)).list()
     named = {row.key for row in some(collection, asked, _BY_ID, retry)}
-    return np.array([key in named for key in asked], dtype=np.bool_)
+    found[begin:] = [key in named for key in asked]
+    return found
 
 
 def _are_in_order_of_bytes(keys: BytesColumn) -> bool:

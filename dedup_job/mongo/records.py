@@ -34,19 +34,15 @@ from dedup_job.runs.survey import Label
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRecord:
-    """A document of the target: its text, None where that is gone."""
-
-    text: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Record:
-    """A ledger row, a kept document and a source document; stored: as the ledger holds it."""
+    """A ledger row, the text of a kept document, "" where that is gone, and a source document.
+
+    stored: the document as the ledger holds it.
+    """
 
     key: bytes
     row: dict[str, Any] | None
-    kept: KeptRecord | None
+    kept: str | None
     source: Document | None
     stored: Document | None = None
 
@@ -122,11 +118,14 @@ class Records:
             record = self._with(row._replace(key=key), source)[1]
         return replace(record, kept=self.kept(key))
 
-    def kept(self, key: bytes) -> KeptRecord | None:
-        """Return the document of the target, or of the collection that the key names, or None."""
+    def kept(self, key: bytes) -> str | None:
+        """Return the text of a document of the target, or of the collection that the key names.
+
+        None where it is gone, "" where only its text is.
+        """
         target, text = self.target, self.target.texts([key]).get(key)
         own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
-        return None if text is None and not own else KeptRecord(text)
+        return "" if text is None and own else text
 
 
 def stored_document(row: RawDocument, source: Source) -> Document | None:
