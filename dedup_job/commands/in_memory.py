@@ -20,7 +20,7 @@ from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
-from dedup_job.job.preparing import Preparation
+from dedup_job.job.parts import Preparation
 from dedup_job.messages import DedupError, Message, RunAborted, UsageError
 from dedup_job.mongo.database_settings import StoredText
 from dedup_job.runs.run import About, Run, Scope

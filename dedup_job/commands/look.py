@@ -19,7 +19,7 @@ from dedup_job.decision.greedy import PairRecheck, PairView
 from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, content_of
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import load_index
+from dedup_job.job.pipeline import load_index
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.audit import held_counts

@@ -17,7 +17,7 @@ from dedup_job.commands.snapshots import index_files
 from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import Document, too_long
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import read_index
+from dedup_job.job.pipeline import read_index
 from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import checks, rollback
 from dedup_job.mongo.audit import Checker

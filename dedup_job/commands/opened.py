@@ -12,7 +12,7 @@ from dedup_job.commands.cores import index_memory
 from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
-from dedup_job.job.preparing import Preparation
+from dedup_job.job.parts import Preparation
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated

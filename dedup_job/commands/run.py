@@ -23,7 +23,7 @@ from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.index import KeptIndex
-from dedup_job.job import pipeline, protocols
+from dedup_job.job import parts, pipeline
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import checks
@@ -202,7 +202,7 @@ def versions(client: Client | None = None) -> dict[str, str]:
     return own | ({"server": client.server_info()["version"]} if client else {})
 
 
-class _DryTarget(TargetReader, protocols.Target):
+class _DryTarget(TargetReader, parts.Target):
     """Reads the target; what would be there is read from the source."""
 
     collector: "SurveyCollector | None" = None

@@ -5,20 +5,19 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
 
-from dedup_job.columns import Batch, Decisions, Documents
+from dedup_job.columns import Batch, Decisions, Documents, KeptPage
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.index import KeptIndex
-from dedup_job.job.preparing import Pace, Writers, in_order, load_index, prefetch
-from dedup_job.job.protocols import Other, Refresher, Snapshots, Source, Target
+from dedup_job.job import parts
 from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
@@ -48,8 +47,8 @@ class Job:
 
     about: About
     scope: Scope
-    source: Source
-    target: Target
+    source: parts.Source
+    target: parts.Target
     prepare: Callable[[Documents, Stopwatch], Batch]
     index: KeptIndex
     decider: GreedyDeduplicator
@@ -58,9 +57,9 @@ class Job:
     max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
-    snapshots: Snapshots | None = None
-    others: Sequence[Other] = ()
-    refresher: Refresher | None = None
+    snapshots: parts.Snapshots | None = None
+    others: Sequence[parts.Other] = ()
+    refresher: parts.Refresher | None = None
     follow: Callable[[Run, bool], None] | None = None
 
 
@@ -120,8 +119,8 @@ def _load_others(job: Job) -> None:
     def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
         job.progress.total(None, Message("reading {name}", name=name))
         watch, done = Stopwatch(), 0
-        with prefetch(Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
-            for batch in in_order(lambda page: job.prepare(page, watch), ahead, job.threads):
+        with parts.prefetch(parts.Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
+            for batch in parts.in_order(lambda page: job.prepare(page, watch), ahead, job.threads):
                 yield batch
                 if job.stop():  # there is nothing in hand to be finished
                     raise KeyboardInterrupt
@@ -166,7 +165,7 @@ class RunProgress:
         follows: nobody knows how much there is to decide.
         """
         self._job, self._follows = job, follows
-        self._pace = Pace(job.max_rate, job.stop)
+        self._pace = parts.Pace(job.max_rate, job.stop)
         self._over = _over(job.stop) if job.follow else job.stop
         self._is_cut = False  # something that was read, or was to be read, is not decided
         self._began = self._since = time.perf_counter()
@@ -220,9 +219,9 @@ class RunProgress:
                 yield iter(())
                 return
         read = self.watch.timed(Stage.READ, job.source.pages(left))
-        with prefetch(self._pace(read), _PAGES) as pages:
+        with parts.prefetch(self._pace(read), _PAGES) as pages:
             ahead = self._loaded(pages)
-            yield in_order(lambda page: job.prepare(page, self.watch), ahead, job.threads)
+            yield parts.in_order(lambda page: job.prepare(page, self.watch), ahead, job.threads)
 
     def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         if not self._follows:
@@ -240,7 +239,7 @@ class RunProgress:
     def decide_all(self, batches: Iterator[Batch]) -> None:
         """Decide batches and write them, until a stop; all that is decided is written then."""
         target, settled = self._job.target, self._settled
-        with Writers(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
+        with parts.Writers(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
             for batch in batches:
                 decided = self.decide(batch)
                 writers.put(decided, alone=target.is_alone(*decided[:2]))
@@ -332,3 +331,63 @@ class RunProgress:
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
         )
+
+
+def load_index(
+    target: parts.Target,
+    snapshots: parts.Snapshots | None,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+    forgotten: Set[bytes] = frozenset(),
+) -> None:
+    """Fill the index with what the target holds, from a snapshot where that is proved.
+
+    forgotten: keys of those that are not to be found.
+
+    Where one seems to be that of the target, it is read when the index is needed first: a run that
+    finds nothing new does not need it. A stop that is asked for ends it with KeyboardInterrupt.
+    """
+
+    def load() -> None:
+        progress.stage(Message("loading the index"))
+        why_not = snapshots.load(index) if snapshots else ""
+        if why_not is None:
+            progress.advance(index.live)
+        else:
+            if why_not:
+                said = Message(
+                    "reading the index from the target; its snapshot: {why}", why=why_not
+                )
+                progress.stage(said)
+            read_index(target, snapshots, index, progress, stop)
+        index.forget_keys(forgotten)
+
+    promised = None if index.others or snapshots is None else snapshots.promised()
+    if promised is None:
+        load()
+    else:
+        index.promise(promised, load)
+
+
+def read_index(
+    target: parts.Target,
+    snapshots: parts.Snapshots | None,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Fill the index with what the target holds, document by document; stopped as above."""
+
+    def counted() -> Iterator[KeptPage]:
+        kept = 0
+        for page in target.kept():
+            if stop():  # there is nothing in hand to be finished
+                raise KeyboardInterrupt
+            kept += len(page.keys)
+            progress.advance(kept)
+            yield page
+            if snapshots:
+                snapshots.relieve(index)
+
+    index.remember(counted)

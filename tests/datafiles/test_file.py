@@ -12,8 +12,7 @@ import pytest
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
-from dedup_job.datafiles.formats import named
-from dedup_job.datafiles.run_files import reading
+from dedup_job.datafiles.formats import named, reading
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DedupError
 from tests.running import dedup, invoke, refusal, run_here
