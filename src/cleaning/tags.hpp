@@ -34,10 +34,11 @@ public:
     bool take(Points text) {
         text_ = text;
         comments_end_ = true;
-        closing_noted_ = false;
+        foreign_read_ = false;
         foreign_.clear();
         speaks_of_tags_.reset();
         std::fill(closing_.begin(), closing_.end(), NONE);
+        at_ = noted_ = 0;
         for (Place j = find(text, 0, '['); j < size(); j = find(text, j + 1, '[')) {
             if (j >= 2 && begins(j - 2, CDATA)) return true;
         }
@@ -51,14 +52,21 @@ public:
         return true;
     }
 
-    // Whether a closing tag of an element begins at `from` or later.
+    // Whether a closing tag of an element begins at `from` or later, which lies behind the markup that was read last.
+    // Each is noted when it is first passed.
     bool is_closed(int number, Place from) {
-        note_closing_tags();
+        noted_ = std::max(noted_, at_);
+        while (closing_[number] < from && noted_ + 1 < size()) {
+            const ClosingTag tag = closing_tag(noted_);
+            if (tag.number != NONE) closing_[tag.number] = noted_;
+            noted_ = find(text_, noted_ + 1, '<');
+        }
         return closing_[number] >= from;
     }
 
     // The markup with its `<` at `j`, before another character: tag open state.
     Markup read(Place j) {
+        at_ = j;
         const std::uint32_t after = text_[j + 1];
         if (after == '/' || characters().is(after, LETTER)) return tag(j);
         Markup found;
@@ -276,11 +284,7 @@ private:
 
     // Whether a tag is one although its name has other uses and it has no attribute.
     bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
-        if (found.number == NONE) {
-            note_closing_tags();
-            const auto last = foreign_.find(small_name(begin, stop));
-            return last != foreign_.end() && last->second > start;
-        }
+        if (found.number == NONE) return last_of_foreign(begin, stop) > start;
         const bool is_letter = end == stop + 1 && (found.roles & PARAGRAPH || vocabulary_.element(found.number).spans);
         const bool starts_text = start == 0 || text_[start - 1] == '>' || characters().is(text_[start - 1], SPACE);
         if (found.roles & PARAGRAPH && end == stop + 1 && starts_text) return true;
@@ -317,14 +321,16 @@ private:
         }
     }
 
-    // Notes where the last closing tag of each name begins, once a text.
-    void note_closing_tags() {
-        if (std::exchange(closing_noted_, true)) return;
-        for (Place j = find(text_, 0, '<'); j < size(); j = find(text_, j + 1, '<')) {
-            const ClosingTag tag = closing_tag(j);
-            if (tag.number != NONE) closing_[tag.number] = j;
-            else if (tag.end != NONE) foreign_[small_name(j + 2, characters().skip(text_, j + 2, ALNUM | MARK))] = j;
+    // Where the last closing tag of a name that no table holds begins, NONE without one.
+    Place last_of_foreign(Place begin, Place stop) {
+        for (Place j = foreign_read_ ? size() : find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
+            if (text_[j + 1] != '/' || !characters().is(text_[j + 2], LETTER)) continue;
+            const Place end = characters().skip(text_, j + 2, ALNUM | MARK);
+            if (ends_name(end) && angle_end(end) != NONE) foreign_[small_name(j + 2, end)] = j;
         }
+        foreign_read_ = true;
+        const auto found = foreign_.find(small_name(begin, stop));
+        return found == foreign_.end() ? NONE : found->second;
     }
 
     std::u32string small_name(Place begin, Place stop) const {
@@ -336,10 +342,11 @@ private:
     const Vocabulary& vocabulary_;
     Attributes& attributes_;
     Points text_;
-    std::vector<Place> closing_;             // by element: the last closing tag
+    std::vector<Place> closing_;             // by element: the last closing tag that was noted
+    Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
     std::vector<std::uint32_t> without_marks_;
     std::unordered_map<std::u32string, Place> foreign_;  // the last closing tags of other names
-    bool comments_end_ = true, closing_noted_ = false;
+    bool comments_end_ = true, foreign_read_ = false;
     std::optional<bool> speaks_of_tags_;     // unknown until it matters
 };
 
