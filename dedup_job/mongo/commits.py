@@ -19,19 +19,13 @@ from bson.binary import Binary
 from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, ReplaceOne, WriteConcern
 from pymongo.client_session import ClientSession
-from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
+from pymongo.errors import AutoReconnect, BulkWriteError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.messages import StateMismatch
+from dedup_job.messages import Message, StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection, Client
-from dedup_job.mongo.errors import (
-    DUPLICATE_KEY,
-    NO_RETRY,
-    RetryPolicy,
-    Unsettled,
-    refused_writes,
-)
+from dedup_job.mongo.errors import DUPLICATE_KEY, NO_RETRY, RetryPolicy, refused_writes
 from dedup_job.mongo.id_keys import shown, shown_value
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import look_up, packed
@@ -110,10 +104,6 @@ def writers_for(client: Client) -> int:
     except (OperationFailure, KeyError):  # without the right to ask
         cores = _USUAL_CORES
     return min(max(cores // 2, 2), 8)
-
-
-class _AlreadyWritten(Exception):
-    """An attempt wrote the batch, and its reply was lost."""
 
 
 class Record(NamedTuple):
@@ -201,8 +191,8 @@ class Commits:
 
         def attempt() -> None:
             with self._transaction(self._sessions[own]) as session:
-                self._enter(_row(own), {"$lt" if session else "$lte": number}, values, session)
-                writes(session)
+                if self._enter(_row(own), {"$lt" if session else "$lte": number}, values, session):
+                    writes(session)
 
         self._under_way.add(number)
         try:
@@ -222,16 +212,14 @@ class Commits:
             with self._transaction(self._sessions[0]) as session:
                 if session is None:  # after a kill the record is still there
                     writes(None)
-                self._enter(record.row, record.number, {NUMBER: 0}, session)
-                if session is not None:
+                if self._enter(record.row, record.number, {NUMBER: 0}, session) and session:
                     writes(session)
 
         self._repeated(attempt)
 
     def _repeated(self, attempt: Callable[[], object]) -> None:
         try:
-            with suppress(_AlreadyWritten):
-                self._retry(attempt)
+            self._retry(attempt)
         except (PyMongoError, StateMismatch):
             self._state.confirm()  # after a long sleep the lease may be the reason
             raise
@@ -251,16 +239,18 @@ class Commits:
         before: Any,
         values: Mapping[str, Any],
         session: ClientSession | None,
-    ) -> None:
+    ) -> bool:
+        """Write the row; return False where an attempt did whose reply was lost."""
         own = {"_id": row, "token": self._state.token}
         change = {"$set": values}
         result = self._journal.update_one({**own, NUMBER: before}, change, session=session)
         if result.matched_count == 1:
-            return
+            return True
         if (held := self._journal.find_one(own)) is None:
             self._state.lose()
-        # the reply of an earlier attempt was lost; what no majority holds may be rolled back
-        raise _AlreadyWritten if held[NUMBER] == values[NUMBER] else Unsettled(Unsettled.why)
+        if held[NUMBER] != values[NUMBER]:  # what no majority holds may be rolled back
+            raise AutoReconnect(Message("the outcome of the last commit is not known yet"))
+        return False
 
 
 def _row(number: int) -> str:

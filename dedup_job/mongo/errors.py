@@ -33,6 +33,7 @@ from dedup_job.messages import (
     StateMismatch,
     UsageError,
     joined,
+    said_by,
 )
 from dedup_job.runs.run import QUIET, Progress
 
@@ -103,12 +104,6 @@ _AGAIN = Message(
 )
 _BAD_NAMES = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
 _OF_THE_COLLECTION = (DUPLICATE_KEY, 121, 263)  # a rule; a capped one takes no transaction
-
-
-class Unsettled(AutoReconnect):
-    """A commit is neither held by a majority nor rolled back yet."""
-
-    why = Message("the outcome of the last commit is not known yet")
 
 
 def lacking(right: str) -> UsageError:
@@ -266,7 +261,6 @@ def _lacking_in(message: str) -> str:
 
 
 def _first_line(e: Exception) -> str:
-    if isinstance(e, Unsettled):
-        return e.why
-    text = str(e).split("\n", 1)[0]
-    return text.split(", Timeout:", 1)[0].split(", full error:", 1)[0]
+    if isinstance(said := said_by(e), Message):
+        return said
+    return said.split("\n", 1)[0].split(", Timeout:", 1)[0].split(", full error:", 1)[0]

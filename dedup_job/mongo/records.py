@@ -16,16 +16,7 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import (
-    ID_PAGE,
-    PAGE,
-    fetch,
-    in_turn,
-    look_up,
-    majority,
-    pages,
-    some,
-)
+from dedup_job.mongo.reading import ID_PAGE, PAGE, fetch, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.rows import mark_in, refused_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader

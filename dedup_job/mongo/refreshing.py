@@ -22,15 +22,7 @@ from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
 from dedup_job.mongo.pending_ids import Unit, once
-from dedup_job.mongo.reading import (
-    ID_PAGE,
-    estimated,
-    in_turn,
-    look_up,
-    majority,
-    pages,
-    some,
-)
+from dedup_job.mongo.reading import ID_PAGE, estimated, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target

@@ -26,11 +26,7 @@ from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.database_settings import names_in
-from dedup_job.mongo.errors import (
-    AUTHENTICATION_FAILED,
-    UNAUTHORIZED,
-    is_transient,
-)
+from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED, is_transient
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.pending_ids import PendingIds, Unit
 from dedup_job.mongo.ranking import Rule

@@ -18,13 +18,7 @@ from dedup_job.index import KeptIndex
 from dedup_job.messages import LeaseLost, Message, StateMismatch, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark
-from dedup_job.mongo.commits import (
-    Commits,
-    former_intent,
-    purge,
-    undecided_again,
-    unsettled,
-)
+from dedup_job.mongo.commits import Commits, former_intent, purge, undecided_again, unsettled
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
