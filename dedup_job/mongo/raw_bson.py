@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self
 
 import bson
 import numpy as np
@@ -110,12 +110,8 @@ class RawPage(Sequence[RawDocument]):
         """Yield each document; all are taken out in one go."""
         return map(RawDocument, self.keys.list(), self.raw.list())
 
-    @overload
-    def __getitem__(self, row: int) -> RawDocument: ...
-    @overload
-    def __getitem__(self, row: slice) -> Self: ...
-    def __getitem__(self, row: int | slice) -> RawDocument | Self:
-        """Return one document as a value, or some in columns."""
+    def __getitem__(self, row: Any) -> Any:
+        """Return one document as a value; some in columns, for a slice."""
         if isinstance(row, slice):
             return self.take(row)
         row = range(len(self))[row]
