@@ -91,7 +91,7 @@ def list_(
             metavar="N",
             min=1,
             max=_MOST,
-            help="Show N at most, 10,000 in a table or at random [default: 20 there, else all].",
+            help="Show N at most [default: 20 in a table or at random, else all].",
         ),
     ] = None,
     random: Annotated[
