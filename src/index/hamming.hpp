@@ -14,7 +14,8 @@ namespace dedup {
 // Finds fingerprints within a distance of 0 to 7; they are numbered from 0.
 class HammingIndex {
 public:
-    explicit HammingIndex(int distance) : blocks(distance < 4 ? 2 : 3, 0), distance_(distance), bits_(std::min(64 / count(), KEY_BITS)) {}
+    explicit HammingIndex(int distance)
+        : blocks(distance < 4 ? 2 : 3, 0), distance_(distance), width_(64 / count()), bits_(std::min(width_, KEY_BITS)) {}
 
     Pages<std::uint64_t> fingerprints;  // by number
     Pages<std::uint8_t> is_searchable;  // by number
@@ -110,7 +111,7 @@ private:
 
     // The bits of the block, and its lowest ones again where it has fewer than a key, whose ends both have to tell keys apart.
     std::uint32_t key_of(std::uint64_t fingerprint, std::size_t block) const {
-        const auto bits = static_cast<std::uint32_t>(fingerprint >> 64 / count() * block & ones(bits_));
+        const auto bits = static_cast<std::uint32_t>(fingerprint >> width_ * block & ones(bits_));
         const int rest = KEY_BITS - bits_;
         return bits << rest | (bits & static_cast<std::uint32_t>(ones(rest)));
     }
@@ -144,7 +145,7 @@ private:
 
     int count() const { return static_cast<int>(blocks.columns.size()); }
 
-    int distance_, bits_;  // bits_: of a block's key
+    int distance_, width_, bits_;  // bits of a block, and those of its key
 };
 
 // For each of n fingerprints the earlier ones within the distance, none of or with those that are short; with distances.

@@ -51,6 +51,7 @@ inline Range range_of(std::size_t begin, std::size_t end) {
 }
 
 using Buffer = std::vector<std::uint32_t>;
+inline void append(Buffer& to, Points some) { to.insert(to.end(), some.begin(), some.end()); }
 void clear(auto&... some) { (some.clear(), ...); }
 
 constexpr bool is_circled(std::uint32_t point) { return 0x2460 <= point && point <= 0x249B; }  // ① and its like

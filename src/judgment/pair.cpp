@@ -278,7 +278,7 @@ bool excludes(const Groups& opposites, DifferScratch& s) {
         for (const std::uint64_t word : side->words) {
             const auto groups = opposites.of(word);
             if (groups.empty() || std::binary_search(other->words.begin(), other->words.end(), word)) continue;
-            append(side->groups, groups);
+            dedup::append(side->groups, groups);
         }
     }
     std::sort(s.b.groups.begin(), s.b.groups.end());

@@ -106,7 +106,7 @@ void append_image_key(const Reader& address, Buffer& to) {
         left = left.subspan(parameter.size() + 1);
     }
     if (to.size() == size && !is_named) append(to, behind);
-    if (all.empty()) append(to, NAMELESS);
+    if (all.empty()) dedup::append(to, NAMELESS);
 }
 
 class TextParser {
