@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, with_options
+from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, check_range, with_options
 from dedup_job.files import read_input
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message, UsageError, counted, joined, localized
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _MAX_TEXT = 16 << 20  # bytes of a text
+_MOST_SHOWN = 10_000
 _WORDS = 40  # keywords shown
 _DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # of `of` and `_id`
 _ASKED = (Message("first"), Message("second"))
@@ -61,7 +62,7 @@ def inspect(
         list[Path] | None, typer.Option(metavar="FILE", help="The same, read from a file in UTF-8.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Show the nearest N documents at most.")
+        int, typer.Option(metavar="N", help="Show the nearest N documents at most.")
     ] = 10,
     as_values: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
@@ -77,6 +78,7 @@ def inspect(
     --json prints them, and of any text the tokens and keywords. Nothing is written.
     """
     settings = options.load()
+    check_range("--limit", limit, 1, _MOST_SHOWN)
     words, files = items or [], [*map(str, file or ())]
     if [*words, *(text or ()), *files].count(_STDIN) > 1:
         raise UsageError("- is given twice, and standard input holds one text.")

@@ -18,7 +18,7 @@ from rich.table import Table
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.process import StopSignals
-from dedup_job.cli.usage import OF_A_TARGET, Given, Target, with_options
+from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from dedup_job.commands.learn import Lesson
     from dedup_job.settings import Settings
 
+_MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
+_LAST_PORT = 65_535
+_LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
@@ -37,10 +40,7 @@ _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 def review(
     target: Target,
     port: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, max=65_535, help="Port of this machine; 0 takes one that is free."
-        ),
+        int, typer.Option(metavar="N", help="Port of this machine; 0 takes one that is free.")
     ] = 0,
     name: Annotated[
         str | None,
@@ -49,12 +49,8 @@ def review(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
-    sample: Annotated[
-        int, typer.Option(metavar="N", min=1, max=10_000, help="Pairs to look at, 1 to 10,000.")
-    ] = 100,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**63 - 1, help="Seed of the sample.")
-    ] = 0,
+    sample: Annotated[int, typer.Option(metavar="N", help="Pairs to look at, 1 to 10,000.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the sample.")] = 0,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -85,6 +81,9 @@ def review(
     """
     if export is not None and import_ is not None:
         raise UsageError("--export and --import exclude each other.")
+    check_range("--port", port, 0, _LAST_PORT)
+    check_range("--sample", sample, 1, _MOST)
+    check_range("--seed", seed, 0, _LARGEST_SEED)
     use, settings = commands.review, options.load()
     if export is not None:
         if str(export) != "-":

@@ -16,7 +16,7 @@ from rich.text import Text
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.process import is_read
-from dedup_job.cli.usage import OF_A_TARGET, Given, Target, with_options
+from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
@@ -68,10 +68,7 @@ def list_(
         ),
     ] = None,
     run: Annotated[
-        int | None,
-        typer.Option(
-            "--run", metavar="N", min=1, max=_MOST, help="Only what run N decided or found."
-        ),
+        int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
     ] = None,
     form: Annotated[
         _Format,
@@ -88,10 +85,7 @@ def list_(
     limit: Annotated[
         int | None,
         typer.Option(
-            metavar="N",
-            min=1,
-            max=_MOST,
-            help="Show N at most [default: 20 in a table or at random, else all].",
+            metavar="N", help="Show N at most [default: 20 in a table or at random, else all]."
         ),
     ] = None,
     random: Annotated[
@@ -100,10 +94,7 @@ def list_(
     seed: Annotated[
         int | None,
         typer.Option(
-            metavar="N",
-            min=0,
-            max=_MOST,
-            help="Of --random: the same seed draws the same pairs [default: 0].",
+            metavar="N", help="Of --random: the same seed draws the same pairs [default: 0]."
         ),
     ] = None,
     *,
@@ -121,14 +112,20 @@ def list_(
     is written.
     """
     wanted = ListFilter(what, of, kind, run)
-    if seed is not None and not random:
-        raise UsageError("--seed is for --random.")
+    if run is not None:
+        check_range("--run", run, 1, _MOST)
+    if seed is not None:
+        check_range("--seed", seed, 0, _MOST)
+        if not random:
+            raise UsageError("--seed is for --random.")
     as_table = form is _Format.TABLE
+    if limit is not None:
+        check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
     asked, use = (options.load(), target, wanted), commands.look
     if as_table or random:
-        drawn = min(limit or _IN_A_TABLE, _MOST_SHOWN), (seed or 0) if random else None
+        drawn = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
             found = use.sample_pairs(*asked, *drawn, progress, texts=as_table or texts)
         if as_table:

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, asking, console, save, working
-from dedup_job.cli.usage import OF_A_TARGET, Given, Source, Target, Yes, with_options
+from dedup_job.cli.usage import OF_A_TARGET, Given, Source, Target, Yes, check_range, with_options
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, StateMismatch, UsageError, counted, joined, localized
 from dedup_job.printing import as_json, command_line
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dedup_job.mongo.rollback import Undone
     from dedup_job.mongo.target_status import Lease
 
-_SAMPLE = 1000
+_SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 
 
 @with_options(*OF_A_TARGET)
@@ -34,10 +34,7 @@ def check(
     sample: Annotated[
         int | None,
         typer.Option(
-            metavar="N",
-            min=0,
-            max=1_000_000,
-            help="Examine N documents and N rows at random [default: 1,000].",
+            metavar="N", help="Examine N documents and N rows at random [default: 1,000]."
         ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Examine all documents and rows.")] = False,
@@ -58,6 +55,7 @@ def check(
     if all_ and sample is not None:
         raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
+    check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
     if report is not None:
         check_new("--report", report, overwrite=overwrite, again=True)

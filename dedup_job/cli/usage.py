@@ -320,3 +320,15 @@ def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callab
         return cast("F", called)
 
     return decorate
+
+
+def check_range(option: str, value: float, least: float, most: float) -> None:
+    """Refuse a number out of range, nan as well, with UsageError."""
+    if not least <= value <= most:
+        raise UsageError(
+            "{option} is {value:,}, expected {least:,} to {most:,}.",
+            option=option,
+            value=value,
+            least=least,
+            most=most,
+        )
