@@ -11,7 +11,7 @@ COPY src /source/src
 COPY dedup_job /source/dedup_job
 RUN /opt/dedup/bin/pip install --no-cache-dir --disable-pip-version-check /source
 ENV XDG_CACHE_HOME=/opt/dedup/made/cache
-RUN /opt/dedup/bin/python -m dedup_job.commands.prepare && chmod -R a+rX,go-w /opt/dedup
+RUN /opt/dedup/bin/dedup inspect --text 水 --text 火 > /dev/null && chmod -R a+rX,go-w /opt/dedup
 
 FROM python:3.12-slim
 COPY --from=built /opt/dedup /opt/dedup

@@ -182,7 +182,6 @@ def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Float
 
 BANDS: int
 BINS: int
-KEY_BITS: int
 VERDICT: _Fields
 PAIR_FEATURES: _Fields
 FEATURES: tuple[tuple[str, int], ...]

@@ -100,33 +100,16 @@ def _limited(stream: BinaryIO, most: int, name: str = _STANDARD_INPUT) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise UsageError(_not_utf8(name, e)) from e
-
-
-def _not_utf8(name: object, e: UnicodeDecodeError) -> Message:
-    return Message(
-        "{file} is not UTF-8: {why} at byte {byte}", file=name, why=e.reason, byte=e.start
-    )
-
-
-def read_text(path: Path) -> str:
-    """Return a UTF-8 file, without a byte order mark; ConfigurationError says why not."""
-    try:
-        return _read(path).decode("utf-8-sig")
-    except UnicodeDecodeError as e:
-        wrong = Message("{wrong}; save it as UTF-8", wrong=_not_utf8(path, e))
-        raise ConfigurationError([wrong]) from e
+        raise UsageError(
+            "{file} is not UTF-8: {why} at byte {byte}", file=name, why=e.reason, byte=e.start
+        ) from e
 
 
 def digest_of(path: Path) -> str:
     """Return a digest of a file's content; ConfigurationError if it cannot be read."""
-    return xxhash.xxh3_128_hexdigest(_read(path))
-
-
-def _read(path: Path) -> bytes:
     try:
         with open_regular(path) as stream:  # a pipe would be empty when it is read again
-            return stream.read()
+            return xxhash.xxh3_128_hexdigest(stream.read())
     except OSError as e:
         wrong = Message(
             "{file} cannot be read: {why}; name a file that this user can read",

@@ -216,12 +216,6 @@ def load_settings(
     `{"connection.uri": uri, "source.field": "body"}`, stronger than the environment's DEDUP_
     variables, which are stronger than the file. ConfigurationError lists every problem at once.
     """
-    if config is not None and not isinstance(config, str | Path):
-        kind = type(config).__name__
-        raise UsageError("config is {kind}; give the name of a file or preset.", kind=kind)
-    if values is not None and not isinstance(values, Mapping):
-        kind = type(values).__name__
-        raise UsageError("values are {kind}; give a dict by dotted name.", kind=kind)
     file = None if config is None else Path(config)
     return load(values, file, Origin.CALL).settings
 

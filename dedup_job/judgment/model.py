@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.files import read_text
+from dedup_job.files import limited_text
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import ConfigurationError, Message
 
@@ -38,7 +38,7 @@ FORMAT: Final = "judge of dedup"
 VERSION: Final = 2
 KINDS: Final = _core.TEXT_KINDS
 """Kinds of text, in the order of their codes."""
-MOST_BYTES: Final = 1_000_000
+MOST_BYTES: Final = 1 << 20
 _PARTS: Final[Mapping[str, Mapping[str, type]]] = {  # arrays of a kind's parts
     "trees": {
         "feature": np.int32, "threshold": np.float64, "left": np.int32, "right": np.int32,
@@ -118,13 +118,11 @@ def shipped_model() -> str:
 def load_model(path: Path | None) -> Model:
     """Return the model of a file, or the one that ships.
 
-    ConfigurationError says what is wrong with it.
+    UsageError says what is wrong with it.
     """
     if path is None:
         return model_of(shipped_model(), Message("that ships"))
-    if path.is_file() and path.stat().st_size > MOST_BYTES:
-        _refuse(path, Message("it is larger than {most:,} bytes", most=MOST_BYTES))
-    return model_of(read_text(path), path)
+    return model_of(limited_text(path, MOST_BYTES), path)
 
 
 def model_of(text: str, path: Path | str) -> Model:

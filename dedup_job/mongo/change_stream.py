@@ -258,12 +258,9 @@ def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(Message("the collection had a change of kind {kind!r}", kind=kind))
     key = raw_bson.fields(event["documentKey"])
-    touched = any(_touches(name, text) for name in event["fields"] for text in fields.dotted)
+    pairs = [(f"{name}.", f"{text}.") for name in event["fields"] for text in fields.dotted]
+    touched = any(text.startswith(name) or name.startswith(text) for name, text in pairs)
     return Event(kind, key, kind == "replace" or touched)
-
-
-def _touches(name: str, text: str) -> bool:
-    return f"{text}.".startswith(f"{name}.") or name.startswith(f"{text}.")
 
 
 @contextmanager

@@ -234,11 +234,7 @@ class Commits:
             yield session
 
     def _enter(
-        self,
-        row: str,
-        before: Any,
-        values: Mapping[str, Any],
-        session: ClientSession | None,
+        self, row: str, before: Any, values: Mapping[str, Any], session: ClientSession | None
     ) -> bool:
         """Write the row; return False where an attempt did whose reply was lost."""
         own = {"_id": row, "token": self._state.token}

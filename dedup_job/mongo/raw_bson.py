@@ -240,11 +240,6 @@ def fields(values: dict[str, Any]) -> bytes:
     return bson.encode(values)[4:-1]
 
 
-def _string(text: str) -> bytes:
-    value = text.encode()
-    return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
-
-
 def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> bytes:
     """Return the document with the string at `path` replaced, all other bytes unchanged.
 
@@ -272,8 +267,8 @@ def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
         new = {e.start: _with_texts(value, e, texts) for e in read if e.name != own}
         value = document(*(new.get(e.start, value[e.start : e.end]) for e in parts))
     elif element.kind in _PARTS:
-        text = next(texts)
-        value = _string(text) if element.kind == STRING else value
+        text = next(texts).encode()
+        value = _INT32.pack(len(text) + 1) + text + b"\0" if element.kind == STRING else value
     return raw[element.start : element.value] + value
 
 

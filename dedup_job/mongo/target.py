@@ -214,7 +214,9 @@ class Target(TargetReader):
         try:
             self.commits.write(self._before + number, writes, record)
         except OperationFailure as e:
-            self._explain(e)
+            with suppress(PyMongoError):
+                if lines := [*self._exchanged()]:
+                    raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from e
             raise
         if self.is_alone(batch, decisions):
             self._leaving = out
@@ -238,11 +240,6 @@ class Target(TargetReader):
         """Return a description of changes by others, by UUIDs and counts, "" for none."""
         lines = [*self._exchanged(), *self._miscounted(kept.live, checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
-
-    def _explain(self, refused: OperationFailure) -> None:
-        with suppress(PyMongoError):
-            if lines := [*self._exchanged()]:
-                raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
 
     def _look(self) -> dict[str, bytes]:
         """Return the UUIDs of existing collections; an invisible one counts as unchanged."""

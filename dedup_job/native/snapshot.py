@@ -94,7 +94,6 @@ def writing(file: Path) -> Iterator[Writer]:
     with replacing(file) as stream:
         yield (writer := Writer(stream))
         writer.end()
-    _flush_folder(file.parent)
 
 
 def mapped(folder: Path, dump: Callable[[Writer], None]) -> Snapshot:
@@ -181,15 +180,6 @@ def _rounded(size: int) -> int:
 
 def _padded(data: bytes) -> bytes:
     return data.ljust(_rounded(len(data)), b"\0")
-
-
-def _flush_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every system can open a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 Tables: TypeAlias = Mapping[str, NDArray[Any]]

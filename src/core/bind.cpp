@@ -3,24 +3,10 @@
 
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 using namespace nanobind::literals;
 
 namespace dedup {
 namespace {
-
-// Whether the processor has the instruction popcnt, with which this code is compiled.
-bool counts_bits() {
-#if defined(__x86_64__)
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_POPCNT);
-#else
-    return true;
-#endif
-}
 
 void copy_strings(const StringArrays& arrays, nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> to, In<std::int64_t> at) {
     const Strings strings = strings_of(arrays);
@@ -47,8 +33,6 @@ void bind_core(nb::module_& m) {
 }  // namespace dedup
 
 NB_MODULE(_core, m) {
-    if (!dedup::counts_bits())
-        throw nanobind::import_error("this processor is older than 2008: dedup needs its instruction popcnt");
     m.doc() = "Compiled code of dedup: functions over batches, without the interpreter's lock.";
     dedup::bind_core(m);
     dedup::bind_bson(m);

@@ -403,7 +403,6 @@ void bind_judgment(nb::module_& m) {
           "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
     m.attr("BINS") = BINS;
     m.attr("BANDS") = BANDS;
-    m.attr("KEY_BITS") = KEY_BITS;
     m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"required", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},
                                 {"left_out", "u1"}});
     m.attr("PAIR_FEATURES") = fields({{"features", std::to_string(std::size(FEATURES)) + "f8"}, {"guards", "u4"}, {"equal", "?"},

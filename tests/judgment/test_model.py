@@ -19,7 +19,7 @@ from dedup_job.judgment.model import (
     model_of,
     part_of,
 )
-from dedup_job.messages import ConfigurationError
+from dedup_job.messages import ConfigurationError, UsageError
 from tests.judging import joined
 
 NODES = {
@@ -118,7 +118,7 @@ def test_a_model_that_is_damaged_or_hostile_is_refused_with_why(text, why):
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     file = tmp_path / "model.json"
     file.write_text(" " * (MOST_BYTES + 1))
-    with pytest.raises(ConfigurationError, match="larger than"):
+    with pytest.raises(UsageError, match="more than 1 MiB"):
         load_model(file)
 
 
