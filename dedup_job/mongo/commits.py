@@ -165,9 +165,8 @@ class Commits:
     def end(self) -> None:
         """Delete the settled rows of the journal; an error of the server is ignored."""
         settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
-        journal = self._journal.with_options(write_concern=WriteConcern(1))  # not awaited
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
-            journal.delete_many(settled)
+            self._journal.with_options(write_concern=WriteConcern(1)).delete_many(settled)
 
     @property
     def at_rest(self) -> bool:
