@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job import index as kept
-from dedup_job._core import KEY_BITS
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
 from dedup_job.index import IndexSettings, KeptIndex
@@ -22,6 +21,7 @@ from dedup_job.native.bytes_column import strings_of
 
 ALL = 2**64 - 1
 DISTANCES = range(8)
+KEY_BITS = 30
 LAST = 2**KEY_BITS - 1
 SCATTER = 0x9E3779B97F4A7C15
 OTHER_TEXTS = itertools.count(0, 10**6)  # digests of texts that are equal to none before
