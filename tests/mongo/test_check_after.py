@@ -78,5 +78,6 @@ def test_a_run_that_follows_a_source_that_is_renamed_leaves_a_good_target(databa
         database.former.rename("source")
         database.source.insert_one({"_id": 9, "text": OTHER})
         eventually(lambda: decided(database) == 6 or run.error)
-        run.end()
+    if run.error is not None:  # it asked for the source while that had another name
+        run_here(database)
     assert good(database, tmp_path, "--all") == {}
