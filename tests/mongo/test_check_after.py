@@ -2,6 +2,7 @@
 
 import pytest
 
+from dedup_job.messages import UsageError
 from tests.mongo.test_follow import decided, eventually, following
 from tests.mongo.test_refused import TEXTS
 from tests.proving import command, good
@@ -79,5 +80,6 @@ def test_a_run_that_follows_a_source_that_is_renamed_leaves_a_good_target(databa
         database.source.insert_one({"_id": 9, "text": OTHER})
         eventually(lambda: decided(database) == 6 or run.error)
     if run.error is not None:  # it asked for the source while that had another name
+        assert isinstance(run.error, UsageError)
         run_here(database)
     assert good(database, tmp_path, "--all") == {}
