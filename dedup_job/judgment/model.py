@@ -116,12 +116,11 @@ def shipped_model() -> str:
 
 
 def load_model(path: Path | None) -> Model:
-    """Return the model of a file, or the one that ships.
-
-    UsageError says what is wrong with it.
-    """
+    """Return the model of a file, or the one that ships; UsageError says what is wrong with it."""
     if path is None:
         return model_of(shipped_model(), Message("that ships"))
+    if path.exists() and not path.is_file():
+        _refuse(path, Message("it is not a regular file"))
     return model_of(limited_text(path, MOST_BYTES), path)
 
 
