@@ -34,9 +34,9 @@ def asked(monkeypatch):
     """Return the names of the collections that are read page by page, of 20 documents."""
     names = []
 
-    def held(collection, *arguments):
+    def held(collection, *arguments, **how):
         names.append(collection.name)
-        return original(collection, *arguments)
+        return original(collection, *arguments, **how)
 
     original = module.held
     monkeypatch.setattr(module, "held", held)
