@@ -291,7 +291,8 @@ def _delete(
                 there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
                 keys = [key for key in some_own if key in there]
                 left += len(some_own) - len(keys)
-                target.commits.commit(partial(delete, target, [(collection, keys)]), {})
+                if keys:
+                    target.commits.commit(partial(delete, target, [(collection, keys)]), {})
                 deleted += len(keys)
             done += len(page)
             progress.advance(done)
