@@ -51,7 +51,7 @@ class Documents:
 
     Where documents have several texts: marked, the texts with a break between the parts, see
     native/bytes_column; before cleaning `texts` are the same. places: int64 (n, k), where the value
-    of each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
+    of each of k fields begins, 0 where there is none; `text_at` is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.
     """

@@ -150,7 +150,7 @@ def too_long_before(characters: int, most: int) -> Quarantined:
 
 
 def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
-    """Return a content before cleaning, or why a text of so many characters is not cleaned."""
+    """Return the content, or the refusal of a text that is too long to be cleaned."""
     is_long = isinstance(content, str) and len(content) > longest_before(most)
     return too_long_before(len(str(content)), most) if is_long else content
 

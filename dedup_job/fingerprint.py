@@ -163,7 +163,7 @@ def build_lexicon(
     stop_words: Collection[str],
 ) -> Tables:
     """Build the tables of `_core.Lexicon`; `frequencies`, `total`: jieba's FREQ, with prefixes."""
-    # stop words and frequent words first: what is used together lies together
+    # stop words and frequent words first, so that they share pages of memory
     known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
     words = [*dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf)])]
     log_total = math.log(total)

@@ -221,7 +221,7 @@ def _propose(
 ) -> tuple[str, str, str | None, str]:
     """Return source, target, field and the command that writes, for a run without some of them.
 
-    The field is None where the options name one. UsageError holds the command if nobody is asked.
+    The field is None if --field is given. Raises UsageError with the command instead of a question.
     look: the options of a dry run.
     """
     out, (source, target), field = Output(sys.stderr), names, None

@@ -404,7 +404,7 @@ def survey_target(
     target: str,
     progress: Progress = QUIET,
 ) -> Survey:
-    """Read what there is to say of a target; UsageError if no run wrote it. Nothing is written."""
+    """Return the survey of a target; UsageError if no run wrote it. Nothing is written."""
     with opened(settings, target, progress) as on:
 
         def sampler(what: What, **more: Any) -> Sampler:

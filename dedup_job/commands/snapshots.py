@@ -99,7 +99,7 @@ class SnapshotStore:
         return None
 
     def relieve(self, kept: KeptIndex) -> None:
-        """Put what has grown too large into a mapped file of this process; else warn."""
+        """Move the growing part of the index to a mapped file; warn if that cannot be written."""
         if kept.growing_bytes <= self._memory:
             return
         try:

@@ -181,7 +181,7 @@ class Snapshots(Protocol):
         """Fill the index; return why not, None if it did, "" if there was nothing to expect."""
 
     def relieve(self, index: KeptIndex) -> None:
-        """Put what has grown too large for memory where it can be read."""
+        """Move the growing part of the index to a file once it exceeds its memory."""
 
     def save(self, index: KeptIndex) -> None:
         """Keep it for the next run."""
@@ -264,7 +264,7 @@ class Writers(Generic[T]):
     """Threads that write items, several at once, and settle each in its turn.
 
     As a context manager it waits at the end until all is settled, also where the block raised an
-    error: what was handed over is good. KeyboardInterrupt alone waits only for the items in hand.
+    error: the items are good. At KeyboardInterrupt it waits for the items in hand only.
     """
 
     def __init__(
