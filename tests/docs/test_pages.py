@@ -143,7 +143,7 @@ def test_the_page_lists_every_metric_in_the_order_of_the_file(page, heading):
     assert [cell.strip("`") for cell in cells if cell.startswith("`dedup")] == [*HELP]
 
 
-NEEDED = {"first-run", "output", "recipes", "commands", "operations"}
+NEEDED = {"first-run", "output", "commands", "operations"}
 SAME = {"bash", "cron", "dockerfile", "ini", "js", "python", "toml", "yaml"}
 pages = pytest.mark.parametrize(
     ("english", "chinese"), TRANSLATED, ids=[name_of(chinese) for _, chinese in TRANSLATED]
