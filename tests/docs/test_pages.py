@@ -86,7 +86,7 @@ def test_every_file_that_a_page_names_exists(page):
 
 
 def test_the_house_lists_every_folder_and_file_of_the_package():
-    block = read(ROOT / "CONTRIBUTING.md").split("## The house")[1].split("```")[1]
+    block = read(ROOT / "CONTRIBUTING.md").split("## The map")[1].split("```")[1]
     folders, listed = [ROOT], set()
     for indent, name in re.findall(r"^( *)(\S+)(?:  |$)", block, re.M):
         folders[1 + len(indent) // 2 :] = [folders[len(indent) // 2] / name]
