@@ -193,7 +193,6 @@ def test_the_examples_of_the_page_run_and_print_what_it_says(school, capsys):
     printed = re.sub(" +$", "", capsys.readouterr().out, flags=re.M)
     assert printed.startswith("".join(PRINTED))
     assert "\n3 2 1\n" in printed
-    assert printed.endswith("texts are str; give an iterable of str or (id, str).\n")
     assert school.questions_unique.count_documents({}) == 2
 
 
