@@ -11,14 +11,15 @@ from dedup_job.judgment import Judge
 from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import KINDS
 from dedup_job.native.bytes_column import pack
-from tests.reference.canonical import canonical_of
+from tests.judging import judge_for
 from tests.reference.form import form_of
 from tests.reference.pair import compare
+from tests.reference.similarity import canonical_of
 
 
 @functools.cache
 def judge():
-    return Judge(load_lexicon(print), confidence=0.94)
+    return judge_for()
 
 
 def sketched(texts, by=None):
