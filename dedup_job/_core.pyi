@@ -141,9 +141,7 @@ _Records = NDArray[np.uint8]  # the bytes of a structured array
 _Fields = tuple[tuple[str, str], ...]  # names and formats
 
 class ReadTexts:
-    def parts(
-        self,
-    ) -> list[tuple[str, list[str], str, str, str, list[str], bool, bool]]: ...
+    def parts(self) -> list[tuple[str, list[str], str, str, str, list[str], bool]]: ...
 
 class Judge:
     def __init__(

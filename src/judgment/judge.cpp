@@ -249,8 +249,7 @@ std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& o
     return {give_records(std::move(features)), listed};
 }
 
-// Of each text: stem, choices, answer, explanation, notes, addresses of images; whether Han characters are in it, and
-// whether it begins with a provision.
+// Stem, choices, answer, notes, explanation and addresses of images of each text, and whether it has Han characters.
 nb::list parts_of(const ReadTexts& texts) {
     nb::list all;
     for (std::size_t i = 0; i < texts.size(); i++) {
@@ -261,8 +260,8 @@ nb::list parts_of(const ReadTexts& texts) {
             for (const Range range : ranges) made.append(text(range));
             return made;
         };
-        all.append(nb::make_tuple(text(parsed.stem), each(parsed.choices), text(parsed.answer), text(parsed.explanation),
-                                  text(parsed.notes), each(parsed.images), parsed.han, parsed.layout.provisions > 0));
+        all.append(nb::make_tuple(text(parsed.stem), each(parsed.choices), text(parsed.answer), text(parsed.notes),
+                                  text(parsed.explanation), each(parsed.images), parsed.han));
     }
     return all;
 }
@@ -405,8 +404,8 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
     nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.")
-        .def("parts", &parts_of, "Return the parts of n texts, each a tuple: stem, choices, answer, explanation, notes, addresses of\n"
-             "images, whether Han characters are in it, whether it begins with a provision.");
+        .def("parts", &parts_of, "Return the parts of n texts, each a tuple: stem, choices, answer, notes, explanation, addresses of\n"
+             "images, and whether it has Han characters.");
     nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
         .def("__init__", &make_judge, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)

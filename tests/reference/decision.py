@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.reference.similarity import canonical_of
-from tests.reference.similarity import naive_jaccard
+from tests.reference.similarity import canonical_of, naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
 CHANNELS = ("simhash", "minhash", "sentences", "form", "text")

@@ -5,7 +5,7 @@ golden files keep that parse: tests/judgment/test_golden.py.
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag, StrEnum
 from functools import cache
 from itertools import pairwise
@@ -31,9 +31,9 @@ class_of = cache(tables.class_of)
 
 @dataclass(frozen=True)
 class Token:
-    """A word, number, sign, gap or image.
+    """A word, number, sign, gap or image; key: its identity when texts are compared.
 
-    key: what it is compared by; signs: characters before it that are no tokens.
+    flags: GRAMMAR and LATIN count; guards ask for the others, and the reference has none.
     """
 
     text: str
@@ -42,44 +42,35 @@ class Token:
     clause: int
     flags: Flag
     key: int
-    signs: str = ""
-
-
-@dataclass
-class Layout:
-    """Lines of a stem, its provisions, tokens before the first one, whether it asks, is long."""
-
-    lines: list[list[Token]] = field(default_factory=list)
-    provisions: int = 0
-    preamble: int = 0
-    asks: bool = False
-    is_long: bool = False
 
 
 @dataclass
 class Form:
-    """Tokens by part; `asked` are those of stem and choices."""
+    """Tokens by part, those of stem and choices, and those of each line of the stem."""
 
     stem: list[Token]
     choices: list[list[Token]]
     answer: list[Token]
     explanation: list[Token]
-    notes: list[Token]
-    layout: Layout
+    lines: list[list[Token]]
     asked: list[Token]
+    asks: bool
+    is_long: bool
 
 
 class Parts(NamedTuple):
-    """A text as the core parses it; images: addresses, in the order of their marks."""
+    """A text as the core parses it.
+
+    images: addresses, in the order of their marks; han: whether Han characters are in the text.
+    """
 
     stem: str
     choices: list[str]
     answer: str
-    explanation: str
     notes: str
+    explanation: str
     images: list[str]
     han: bool
-    provision: bool
 
 
 def parts_of(text):
@@ -151,15 +142,10 @@ _OPERATORS = re.compile(  # signs with a meaning: - in a-1, not in well-known
     rf"|(?![-<>_!'|/·*~])[{SIGNS}]"
 )
 _PRIMES = re.compile(rf"(?<![{L}])[{L}]('+)(?!['{L}])")
-_SIGNS_ALONE = re.compile(rf"[&*·{M}]|(?<=[{P}])\[|(?<=\[):|:(?=\])")
 _PAUSES = re.compile(rf"(?:[,;。?!:\n]|\.(?![{P}{H}]))(?<![0-9](?s:.)(?=[0-9]))")
-_PROVISION = re.compile(r"第\s*[0-9零一二三四五六七八九十百千]+\s*条|(article|section) [0-9]")
-_BRACKETS = re.compile(r"\([^()\[\]\n]{0,80}[)\]]")
 _A_NOT_A = re.compile(r"(?<=(.))[不没]\1|(?<=[是能可会])否")
-OF_WORDS = Flag.NEGATES | Flag.LIMITS | Flag.GRAMMAR | Flag.JOINS | Flag.EQUALS
-OF_WORDS |= Flag.POLAR | Flag.ASKS | Flag.TASK
 WEIGHTS = {Kind.NUMBER: 6.0, Kind.LETTER: 4.0, Kind.SYMBOL: 2.0, Kind.IMAGE: 8.0}
-OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # marks of emphasis and images
+IMAGE = "\ufdd2"  # mark of an image, which no folded text holds
 
 
 def operators_of(text):
@@ -222,106 +208,68 @@ class Tokenizer:
 
     def __init__(self, images, han):
         self.images, self.han = images, han
-        self.tokens, self.starts, self.provisions = [], [0], []  # starts of lines, in tokens
-        self.clause, self.fresh, self.signs = 0, False, ""
-        self.emphasised = self.listed = False
-        self.arguments = 0  # the offset where those of a function end
+        self.tokens, self.starts = [], [0]  # starts of lines, in tokens
+        self.clause, self.fresh = 0, False  # the clause has a token
 
     def put(self, text, kind, weight=None, flags=NO_FLAG):
         """Add a token."""
-        meaning, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
-        known = Flag(meaning) & OF_WORDS
-        flags |= known & (Flag.NEGATES | Flag.LIMITS) if kind == Kind.LETTER else known
-        if not meaning & Flag.NOT_NEGATING and any(c in tables.negating() for c in text):
-            flags |= Flag.NEGATES
-        flags |= Flag.EMPHASISED if self.emphasised else NO_FLAG
-        flags |= Flag.LISTED if self.listed else NO_FLAG
-        flags |= Flag.ARGUMENT if self.arguments else NO_FLAG
+        known, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
+        grammar = Flag(known) & Flag.GRAMMAR if kind != Kind.LETTER else NO_FLAG
         weight = float(np.float32(WEIGHTS.get(kind, 0.0) if weight is None else weight))
         key = synonym or xxhash.xxh3_64_intdigest(text.encode("utf-32-le", "surrogatepass"))
-        self.tokens.append(Token(text, kind, weight, self.clause, flags, key, self.signs))
-        self.signs, self.fresh, self.listed = "", True, False
-
-    def change_last(self, **values):
-        self.tokens[-1] = replace(self.tokens[-1], **values)
+        self.tokens.append(Token(text, kind, weight, self.clause, flags | grammar, key))
+        self.fresh = True
 
     def run(self, text):
         """Return the tokens of a text."""
-        operators, kept = operators_of(text), formula_brackets(text)
-        quote, quoted, begin = 0, None, 0  # behind a mark; tokens before it; the clause's first
+        operators, brackets = operators_of(text), formula_brackets(text)
         for m in SCANNER.finditer(text):
             i, end = m.span()
-            c = text[i]
-            self.arguments *= i < self.arguments
-            if c == "\n" and len(self.tokens) > self.starts[-1]:
+            if text[i] == "\n" and len(self.tokens) > self.starts[-1]:
                 self.starts.append(len(self.tokens))
-            if len(self.tokens) == self.starts[-1] and _PROVISION.match(text, i):
-                self.provisions.append(len(self.tokens))
-            if c == "(" and not m["blank"] and re.match("[a-z]", text[max(i - 1, 0) :]):
-                inner = _BRACKETS.match(text, i)
-                self.arguments = inner.end() - 1 if inner else 0
             if m["number"]:
-                behind = text[end + 1 :]
-                numbers = self.clause and not self.fresh and end - i <= 2 and text[end:][:1] == "."
-                numbers = numbers and re.match(rf"[ \n]*[{H}]", behind) and not goes_on(behind)
-                if not numbers:
+                if self.fresh or not self.clause or not self._is_numbering(m[0], text[end:]):
                     self.put(plain_number(m[0]), Kind.NUMBER)
             elif m["circled"]:
-                self.put(c, Kind.NUMBER, 3.0)
+                self.put(m[0], Kind.NUMBER, 3.0)
             elif m["latin"]:
-                self.put_latin(m[0])
+                self._put_latin(m[0])
             elif m["han"]:
-                self.put_han(m[0])
+                self._put_han(m[0])
             elif m["blank"]:
                 self.put("＿", Kind.BLANK)
-            elif c == IMAGE:
+            elif m[0] == IMAGE:
                 self.put(self.images.pop(0), Kind.IMAGE)
-            elif c in (OPEN, CLOSE):
-                self.emphasised = c == OPEN
-            elif c == '"':
-                if quoted == len(self.tokens):
-                    self.signs += text[quote:i]
-                quoted, quote = len(self.tokens) if quoted is None else None, end
-            elif c == "、":
-                self.listed = True
-            elif i in kept | operators:
-                self.put(c, Kind.SYMBOL, 1.0 if i in kept else None)
-            elif _SIGNS_ALONE.match(text, i):
-                self.signs += c
+            elif i in brackets | operators:
+                self.put(m[0], Kind.SYMBOL, 1.0 if i in brackets else None)
             if self.fresh and _PAUSES.match(text, i):
-                if c == "?":
-                    first = self.tokens[begin]
-                    if len(self.tokens) - begin == 2 and first.flags & Flag.LATIN:  # isn't it?
-                        self.tokens[begin] = replace(first, flags=first.flags & ~Flag.NEGATES)
-                    self.change_last(flags=self.tokens[-1].flags | Flag.TASK)
-                self.clause, self.fresh, begin = self.clause + 1, False, len(self.tokens)
-        if self.tokens and self.signs:
-            self.change_last(signs=f"{self.tokens[-1].signs} {self.signs}")
+                self.clause, self.fresh = self.clause + 1, False
         return self.tokens
 
-    def put_latin(self, text):
-        """Add a word of letters; what stands behind `or` denies nothing."""
+    @staticmethod
+    def _is_numbering(number, behind):
+        """Return whether a number at the start of a clause numbers it: 2. between sentences."""
+        dotted = len(number) <= 2 and re.match(rf"\.[ \n]*[{H}]", behind)
+        return bool(dotted) and not goes_on(behind[1:])
+
+    def _put_latin(self, text):
         meaning = tables.words().get(text, (0, 0))[0]
         if meaning & Flag.AUXILIARY and not self.fresh:
             self.put("?", Kind.FUNCTION)
-        whether = self.fresh and self.tokens[-1].text == "or"
         if not self.han and meaning & Flag.ENGLISH_FUNCTION:
             self.put(text, Kind.FUNCTION)
         elif len(text) == 1 or meaning & Flag.FORMULA:
             self.put(text, Kind.LETTER, flags=Flag.LATIN)
         else:
             self.put(text, Kind.WORD, 8.0, Flag.LATIN)
-        if whether:
-            self.change_last(flags=self.tokens[-1].flags & ~Flag.NEGATES)
 
-    def put_han(self, text):
+    def _put_han(self, text):
         """Add the words of jieba, but for what only asks: 会不会, 是否."""
         run = _A_NOT_A.sub("", text)
         for word in jieba.cut(run):
-            flags = Flag.PROPER if word in tables.proper_nouns() else NO_FLAG
             is_function = tables.words().get(word, (0, 0))[0] & Flag.FUNCTION
             weight = tables.idf().get(word, 10.0 if len(word) > 1 else 7.0)
-            self.put(word, *((Kind.FUNCTION, 0.0) if is_function else (Kind.WORD, weight)), flags)
+            self.put(word, *((Kind.FUNCTION,) if is_function else (Kind.WORD, weight)))
         if run != text:
             self.put("?", Kind.FUNCTION)
 
@@ -346,13 +294,12 @@ def form_of(text):
     parts = parts_of(text)
     stem = Tokenizer(parts.images, parts.han)
     stem.run(parts.stem)
-    choices, *others = (
+    choices, (answer, explanation) = (
         [Tokenizer(parts.images, parts.han).run(one) for one in some]
-        for some in (parts.choices, [parts.answer, parts.explanation, parts.notes])
+        for some in (parts.choices, [parts.answer, parts.explanation])
     )
     lines = [stem.tokens[i:j] for i, j in pairwise([*stem.starts, len(stem.tokens)]) if i < j]
     is_long = len(lines) > 3 or len(parts.stem) > 300
-    provisions = len(stem.provisions) + parts.provision
-    layout = Layout(lines, provisions, [*stem.provisions, 0][0], asks(parts.stem, is_long), is_long)
     asked = [*stem.tokens, *(t for choice in choices for t in choice)]
-    return Form(stem.tokens, choices, *others[0], layout, asked)
+    asking = asks(parts.stem, is_long)
+    return Form(stem.tokens, choices, answer, explanation, lines, asked, asking, is_long)

@@ -15,7 +15,7 @@ from tests.reference.form import (
     phrase,
     plain_number,
 )
-from tests.reference.pair import plain
+from tests.reference.notation import plain
 
 _CONTENT = re.compile(rf"{NUMBER}|[{L}{H}{C}]")
 
