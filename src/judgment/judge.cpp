@@ -73,16 +73,16 @@ Buffer written(const Form& form, const auto& places) {
     return points;
 }
 
-std::vector<NamedDifference> name_differences(const Relations& relations, const Form& a, const Form& b, const Alignment& found, Scratch& scratch) {
+std::vector<NamedDifference> name_differences(const Form& a, const Form& b, const Alignment& found, Scratch& s) {
     std::vector<NamedDifference> named;
-    Work work;
+    s.subsequence.work = {};
     const auto add = [&](Part part, bool is_moved, bool null, Buffer text, Buffer other) {
         using enum DifferenceKind;
         const auto kind = is_moved ? moved : null ? notation : text.empty() ? deleted : other.empty() ? inserted : replaced;
         named.push_back({kind, part, std::move(text), std::move(other)});
     };
     for (const Difference& each : found.differences) {
-        const bool null = !each.moved && look_at(relations, a, b, found, each, {0, 0}, work, scratch.differ).null;
+        const bool null = !each.moved && look_at(a, b, found, each, {0, 0}, s).null;
         add(each.choice ? Part::choice : Part::stem, each.moved, null, written(a, each.left.of(found.left)),
             written(b, each.right.of(found.right)));
     }
@@ -318,11 +318,11 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
             one->make_forms(tables_, relations_, std::move(rows), threads);
         }
         share(part.size(), threads, [&](auto next) {
-            Scratch scratch;
+            Scratch scratch{relations_};
             for (std::size_t i; (i = next()) < part.size();) {
                 const auto& [text, other] = part[i];
                 const Form a = text.texts->form(text.row), b = other.texts->form(other.row);
-                take(begin + i, a, b, compare_forms(relations_, options_.kind, a, b, stop, scratch), scratch);
+                take(begin + i, a, b, compare_forms(options_.kind, a, b, stop, scratch), scratch);
             }
         });
     }
@@ -392,7 +392,7 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
         const auto& [text, other] = pairs[i];
         const auto one = text.texts->text(text.row), its = other.texts->text(other.row);
         if (!features.empty()) features[i] = {found.features, found.guards, found.same, found.kind, probability(found)};
-        named[i] = name_differences(relations_, a, b, found.differences, scratch);
+        named[i] = name_differences(a, b, found.differences, scratch);
         if (named[i].empty() && !std::ranges::equal(one, its))
             named[i].push_back({DifferenceKind::layout, Part::stem, decoded(one), decoded(its)});
     });
