@@ -140,7 +140,8 @@ _Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model
 _Records = NDArray[np.uint8]  # the bytes of a structured array
 _Fields = tuple[tuple[str, str], ...]  # names and formats
 
-class ReadTexts: ...
+class ReadTexts:
+    def parts(self) -> list[tuple[str, list[str], str, str, str, list[str], bool]]: ...
 
 class Judge:
     def __init__(

@@ -20,7 +20,7 @@ from dedup_job.native.bytes_column import pack
 
 WORDS = "form_words.txt"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_BEHIND_NUMBER, _SYMBOL = 1, 2  # uses of a word as a unit, as in src/judgment/profile.hpp
+_BEHIND_NUMBER, _SYMBOL = 1, 2  # uses of a word as a unit, as in src/judgment/features.hpp
 RAISED, LOWERED, JOINED = "^", "_", "+"
 MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
 HAN_FIRST, HAN_END = 0x3400, 0xA000

@@ -66,7 +66,7 @@ def measures(pair: Pair) -> Iterator[Message]:
 
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|\s|.", re.DOTALL)  # a word, a number, a character
-_LABEL = re.compile(  # as src/judgment/choices.hpp finds them
+_LABEL = re.compile(  # as src/judgment/notes.hpp finds them
     r"(?:\A|(?<=[\s\u3400-\u9fff;；。.．?？!！,，)）\]】_、:：$]))"
     r"(?:[(（\[]\s?)?([A-Ha-hＡ-Ｈａ-ｈ])\s?[.．、:：)）\]](?![A-Za-z]\s?[.．、])"
 )

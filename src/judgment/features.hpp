@@ -1,16 +1,164 @@
-// The differences of two forms, by longest common subsequences (Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA
-// 2004); the features of the pair, and its guards.
+// Profiles of forms; the differences of two forms, by longest common subsequences (Hyyrö, "Bit-parallel LCS-length
+// computation revisited", AWOCA 2004); the features of the pair, and its guards.
 #pragma once
-#include "judgment/profile.hpp"
+#include "judgment/form_tables.hpp"
 
 namespace dedup::judgment {
 
-// Bounds the steps spent on a pair: what would take more is taken as altogether different.
+using Keys = std::span<const std::uint64_t>;
+
+// Groups of words: two are related if they share a group.
+class Groups {
+public:
+    // members: digest of a word, number of one of its groups.
+    explicit Groups(std::vector<std::pair<std::uint64_t, std::uint32_t>> members) {
+        std::ranges::sort(members);
+        ranges_.reset(members.size());
+        for (const auto& [key, group] : members) {
+            const auto [range, is_new] = ranges_[key_of(key)];
+            groups_.push_back(group);
+            range = range_of(is_new ? groups_.size() - 1 : range.begin, groups_.size());
+        }
+    }
+    std::span<const std::uint32_t> of(std::uint64_t key) const { return ranges_.find(key_of(key)).of(groups_); }
+    bool share(Points one, Points other) const {
+        const auto a = of(digest(one)), b = of(digest(other));
+        return std::ranges::find_first_of(a, b) != a.end();
+    }
+
+private:
+    std::vector<std::uint32_t> groups_;
+    HashTable<Range> ranges_;
+};
+
+// Words with another spelling.
+struct Spellings {
+    enum Use : std::uint8_t { BEHIND_NUMBER = 1, SYMBOL = 2 };  // a unit behind a number; the symbol of one
+    struct Spelling {
+        std::uint8_t uses = 0;
+        Points text;  // the plain spelling, empty for the word itself
+    };
+    HashTable<Spelling> words;  // by digest
+    std::size_t longest_unit = 0;
+    Buffer unit_starts;  // first characters of units behind a number, ascending
+
+    Spelling find(Points word) const { return words.find(key_of(digest(word))); }
+};
+
+struct Relations {
+    Groups opposites;  // words that exclude each other
+    Groups alike;      // characters that look or sound alike
+    Spellings spellings;
+};
+
+// Appends a text with its numerals in digits, and units behind them as symbols.
+void write_plainly(Points text, const Spellings& spellings, Buffer& to);
+
+// Appends digests of the numbers in such a text, and sorts them.
+void find_numbers(Points plain, std::vector<std::uint64_t>& to);
+
+// Without a branch, which would be predicted badly.
+inline bool has_content(const Token& token) { return (token.kind != Kind::function) & (token.kind != Kind::blank); }
+
+inline double weight_of(std::span<const Token> tokens) {
+    double sum = 0;  // exact, in any order: float in double
+    for (const Token& token : tokens) sum += token.weight;
+    return sum;
+}
+
+// Tokens of stem and choices.
+inline std::span<const Token> asked(const Form& form) {
+    return form.of({form.stem.begin, form.choices.empty() ? form.stem.end : form.choices.back().end});
+}
+
+inline bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
+
+inline std::uint32_t count_images(const Form& form) {
+    return static_cast<std::uint32_t>(std::ranges::count(form.tokens, Kind::image, &Token::kind));
+}
+
+// How often each character occurs in tokens with a meaning.
+struct Letters {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> distinct;  // keys of characters, counts
+    std::size_t size = 0;                                           // characters
+};
+
+// Tokens, and a hash of those with a meaning; its lowest bit is 1 if there are at least two of these.
+struct Clause {
+    Range tokens;
+    std::uint64_t key;
+};
+
+// Hash of two neighbouring tokens, and of the signs between them that are no tokens.
+struct Sign {
+    std::uint64_t context;
+    std::uint32_t signs;
+};
+
+// A distinct word of stem and choices: its greatest weight, how often it occurs; whether each time as an image.
+struct Word {
+    std::uint64_t key;
+    double weight;
+    std::uint32_t count;
+    bool image;
+};
+
+// The facts of a form that comparisons need, whatever it is compared with.
+struct Profile {
+    // Of the stem.
+    std::vector<Clause> clauses;
+    std::vector<std::uint64_t> numbers;  // digests, ascending
+    double weight = 0;
+    std::size_t han = 0, notation = 0;  // characters; tokens
+    std::uint32_t last_clause = 0;
+    bool asks = false;  // with a word, a question mark or a blank
+    // Numbers of the explanation, each once, and of all but notes if there is one.
+    std::vector<std::uint64_t> explained, known;
+    // Of stem and choices.
+    std::vector<std::uint64_t> grammar;  // keys of light words that may change the meaning, ascending
+    std::uint64_t order = 0, light = 0;  // hashes: of these in the order of the stem; of their texts, in any order
+    std::vector<Word> words;             // ascending by key
+    double words_weight = 0;
+    Letters letters;  // of the stem
+    bool has_image = false, has_emphasis = false;
+    std::vector<Sign> signs;  // ascending by context
+    // Of choices: the plain text of each, one after the other, and a hash of the words of each.
+    Letters choice_letters;
+    Buffer choices;
+    std::vector<std::size_t> ends;
+    std::vector<std::uint64_t> keys;
+
+    bool has_word(std::uint64_t key) const { return std::ranges::binary_search(words, key, {}, &Word::key); }
+    Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
+};
+
+// Makes profiles of forms; its buffers are reused.
+class ProfileBuilder {
+public:
+    explicit ProfileBuilder(const Spellings& spellings) : spellings_(spellings) {}
+    Profile build(const Form& form);
+
+private:
+    void add_choices(const Form& form, Profile& to);
+    void add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to);
+    Points content(const Form& form, std::span<const Token> tokens);
+    Letters letters() const;
+
+    const Spellings& spellings_;
+    HashTable<std::uint32_t> counts_;  // by character
+    std::vector<std::uint64_t> keys_;
+    Buffer text_, content_;
+};
+
+// Finds the clauses of a part; `keys` is a buffer.
+void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys, std::vector<Clause>& found);
+
+// Limits the steps spent on a pair: parts that would take more count as altogether different.
 class Work {
 public:
     static constexpr std::uint64_t MOST = 1 << 22, MATRIX = 1 << 20;
 
-    // Takes the steps, if there are so many left.
+    // Takes the steps, if that many are left and they are at most `most`.
     bool suffices(std::uint64_t steps, std::uint64_t most = MOST) {
         if (steps > std::min(left_, most)) return false;
         left_ -= steps;
@@ -21,7 +169,7 @@ private:
     std::uint64_t left_ = MOST;
 };
 
-// How much of the beginning and then of the end is equal.
+// Lengths of the equal beginning and of the equal end behind it.
 struct Frame {
     std::size_t begin, end;
 };
@@ -39,11 +187,14 @@ struct Match {
     std::uint32_t left, right;
 };
 
+// Longest common subsequences.
 class Subsequence {
 public:
-    // The places of a longest one; those of equal beginning and end alone where there is too much to do.
+    Work work;  // reset for each pair
+
+    // Positions of a longest one; of equal beginning and end alone if there is too much to do.
     template <class T>
-    void find(std::span<const T> x, std::span<const T> y, Work& work, std::vector<Match>& found) {
+    void find(std::span<const T> x, std::span<const T> y, std::vector<Match>& found) {
         number(x, y);
         const auto [begin, end] = equal_;
         const std::size_t m = left_.size(), n = right_.size();
@@ -74,9 +225,8 @@ public:
         for (std::size_t k = end; k > 0; k--) add(x.size() - k, y.size() - k);
     }
 
-    // ... and its length alone.
-    template <class T>
-    std::size_t length(std::span<const T> x, std::span<const T> y, Work& work) {
+    // The length of a longest one.
+    std::size_t length(Points x, Points y) {
         number(x, y);
         const std::size_t m = left_.size(), n = right_.size();
         std::size_t grown = 0;
@@ -87,10 +237,10 @@ public:
         return equal_.begin + grown + equal_.end;
     }
 
-    // What was compared last but for the equal beginning and end: numbers of the values, from 1 on, up to `values`; on
-    // the left 0 stands for what the right side has not.
-    std::span<const std::uint32_t> left() const { return left_; }
-    std::span<const std::uint32_t> right() const { return right_; }
+    // The last two texts but for equal beginning and end: values as numbers from 1 to `values`; on the left, 0 is a value
+    // that the right side lacks.
+    Points left() const { return left_; }
+    Points right() const { return right_; }
     std::size_t begin() const { return equal_.begin; }
     std::uint32_t values() const { return values_; }
 
@@ -115,11 +265,11 @@ private:
         for (std::size_t i = 0; i < left_.size(); i++) left_[i] = numbers_.find(key_of(x[equal_.begin + i]));
     }
 
-    // Makes a row of bits, one of each of the left side, and after each of the right side the next one, `stride` words
-    // behind it; a 0 is a place where it grew.
+    // Makes a row of bits, one for each value on the left, and after each value on the right the next row, `stride` words
+    // further; a bit is 0 if the subsequence grows there.
     void fill(std::size_t stride) {
         const std::size_t words = words_of(left_.size());
-        masks_.assign((values_ + 1) * words, 0);  // row 0: of what the right side has not
+        masks_.assign((values_ + 1) * words, 0);  // row 0: values that the right side lacks
         for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i] * words + i / WORD] |= std::uint64_t{1} << i % WORD;
         rows_.resize(words + stride * right_.size());
         std::uint64_t* row = rows_.data();
@@ -148,23 +298,18 @@ struct Difference {
     Range left, right;
     bool choice;   // of a choice, not of the stem
     bool edge;     // the part begins or ends with it
-    bool clauses;  // whole clauses, with no counterpart at their place
-    bool moved;    // in both, at other places
+    bool clauses;  // whole clauses without a counterpart
+    bool moved;    // in both, at other positions
 };
 
 // Differences of two forms, in their order: of the stem, then of choices.
 struct Alignment {
-    std::vector<std::uint32_t> left, right;  // places of tokens in their forms
+    std::vector<std::uint32_t> left, right;  // numbers of tokens in their forms
     std::vector<Difference> differences;
-    bool exchanged = false;                      // words have changed places, and what they say of each other
-
-    void clear() {
-        judgment::clear(left, right, differences);
-        exchanged = false;
-    }
+    bool exchanged = false;  // words have changed positions, and with them the meaning
 };
 
-// What is known of one difference.
+// The facts of one difference.
 struct Change {
     bool null;  // no difference but in notation, or of words without a meaning
     bool replaced, in_tail, asks;
@@ -172,27 +317,25 @@ struct Change {
     bool alike, unlike, contained, names, latins, limits;
     std::int64_t blanks;        // more of them on the left
     std::int64_t polar;         // words that ask for yes or no, more of them on the left
-    std::int64_t negation;      // 1: the left side denies what the right one says, -1: the right one does
-    const Token *word, *other;  // all that the sides say, where it is one word in place of another; or null
+    std::int64_t negation;      // 1: the left side denies the right one, -1: the other way round
+    const Token *word, *other;  // the only words of the sides, if one word replaces another; else null
     double left, right;         // weights
     double heaviest;            // word
-    double ratio;               // of characters in common, where the sides are unlike
+    double ratio;               // of characters in common, if the sides are unlike
 
     double least() const { return std::min(left, right); }
     double most() const { return std::max(left, right); }
 };
 
-inline Range append_places(Range places, std::vector<std::uint32_t>& to) {
+inline Range append_range(Range numbers, std::vector<std::uint32_t>& to) {
     const std::size_t begin = to.size();
-    for (std::uint32_t at = places.begin; at < places.end; at++) to.push_back(at);
+    for (std::uint32_t at = numbers.begin; at < numbers.end; at++) to.push_back(at);
     return range_of(begin, to.size());
 }
 
-using Keys = std::span<const std::uint64_t>;
-
-// Room in which differences are found, one for each thread; what a call leaves there means nothing to the next one.
-struct DifferScratch {
-    // One of the two texts: what lies between clauses that both have, and what is known of its part of a difference.
+// Buffers of comparisons, one object for each thread; nothing in it lasts from one call to the next.
+struct Scratch {
+    // One of the two texts: what is between common clauses, and its side of a difference.
     struct Side {
         std::vector<Clause> clauses;
         std::vector<std::uint64_t> clause_keys, keys, numbers, words, groups;
@@ -200,54 +343,39 @@ struct DifferScratch {
         std::vector<std::uint32_t> tokens;
         Buffer text, plain, content;
     };
+    // The clause of each side with a word.
     static constexpr std::uint32_t SEVERAL = ~std::uint32_t{1}, NONE = SEVERAL + 1;
-    // The clause of each side that holds a word.
     struct Owners {
         std::uint32_t left = NONE, right = NONE;
     };
-    // Keys of the next words with a meaning before and behind a run; 0 where its clause has none there.
-    struct Beside {
-        std::uint64_t before, behind;
-        bool meets(const Beside& other) const { return before == other.before || behind == other.behind; }
-    };
-    // Tokens that both sides have in a row, from these places on; words: some of them have a meaning.
-    struct Run {
-        std::size_t left, right, count;
-        Beside beside_left, beside_right;
-        bool words;
-        std::size_t left_end() const { return left + count; }
-        std::size_t right_end() const { return right + count; }
-    };
 
-    Subsequence subsequence;
-    std::vector<Match> clauses, tokens;  // that both sides have in the same order
-    std::vector<std::size_t> partners;   // of each token of the left side the place of its like, from 1 on, or 0
-    std::vector<Run> runs;
-    HashTable<Owners> owners;  // of words
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> links, forks;  // of clauses
-    std::vector<std::uint32_t> places, next;  // of each value the first that is left, from 1 on; the next one of the same
-    Side a, b;
+    const Relations& relations;
+    Subsequence subsequence{};
+    std::vector<Match> clauses{}, tokens{};  // that both sides have in the same order
+    std::vector<std::size_t> partners{};     // of each token of the left side the position of its partner, from 1 on, or 0
+    HashTable<Owners> owners{};              // of words
+    std::vector<std::uint32_t> firsts{}, next{};  // of each value the first position left, from 1 on; the next one of the same
+    HashTable<std::uint32_t> counts{};            // by character
+    Side a{}, b{};
 };
 
-// Finds the differences of two parts. Clauses that both have are taken out, those in order first; then tokens between them
-// are aligned.
-void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, DifferScratch& s, Alignment& found);
+// Appends the differences of two parts. Common clauses are taken out, those in order first; then tokens between them are
+// aligned.
+void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Scratch& s, Alignment& found);
 
-// Says what is known of a difference. last: clauses of the stem that are its tail.
-Change look_at(const Relations& relations, const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last,
-               Work& work, DifferScratch& s);
+// The facts of a difference. last: clauses of the stem that are its tail.
+Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Scratch& s);
 
-// rises: with it the probability that both ask the same rises (1), falls (-1), or does either (0).
+// rises: with it the probability that both texts ask the same rises (1), falls (-1), or does either (0).
 struct FeatureName {
     std::string_view name;
     int rises;
 };
 
-// "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
-// stands. "clauses": the weight of what is no difference. "unlike": replaced by what neither looks nor sounds alike, nor
-// is an anagram. "edge": whole clauses that one has.
-// "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
-// characters that pairs of choices differ by.
+// "own": the weight of words that the other text lacks, of all; "named": of the heaviest one, the more often it occurs.
+// "clauses": the weight of the text without a difference. "unlike": replaced by a word that neither looks nor sounds alike,
+// nor is an anagram. "edge": whole clauses that one text has. "letters": characters that the other text lacks, the lesser and
+// the greater figure of the two texts. "apart": characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
     {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1},
     {"replaced", 0}, {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1},
@@ -263,7 +391,7 @@ constexpr std::string_view GUARDS[] = {
     "choice_negation", "choice_opposite", "title", "provision",
 };
 
-// The place of a name; one that is not there is an error of compilation.
+// The number of a feature, the bit of a guard; an unknown name is an error of compilation.
 consteval std::size_t operator""_f(const char* name, std::size_t size) {
     std::size_t i = 0;
     while (FEATURES[i].name != std::string_view(name, size)) i++;
@@ -277,114 +405,46 @@ consteval std::uint32_t operator""_g(const char* name, std::size_t size) {
 
 using Features = std::array<double, std::size(FEATURES)>;
 
-// What two texts are; what makes two of a kind the same differs. The last one: it is told from the texts.
+// The kind of two texts; each has a model of its own. any: found out from the texts.
 enum class TextKind : std::uint8_t { question, article, message, any };
 constexpr std::string_view TEXT_KINDS[] = {"question", "article", "message"};
 
-// In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
+// In an article a word is one of many: only guards about its subject hold.
 constexpr std::uint32_t OF_ARTICLES = "answer"_g | "choice_negation"_g | "choice_opposite"_g | "title"_g | "provision"_g;
 
-// Where hardly anything else differs, one word counts in an article as in a question.
+// If hardly anything else differs, one word counts in an article as in a question.
 constexpr std::uint32_t OF_FEW = "name"_g | "unit"_g | "negation"_g | "opposite"_g | "exchanged"_g | "mood"_g;
 
 struct Comparison {
     TextKind kind;
-    Features features;
-    std::uint32_t guards;   // bits by the places of GUARDS
-    Alignment differences;  // the left side is the first form's
-    bool whole;             // it came to its end; else its features are unfinished
-    bool same;              // nothing differs but notation, words without a meaning, the order of choices; see `keyed`
-    bool little;            // in common: of two articles or messages, each lacks most words of the other
-    bool reworded;          // light words are replaced by synonyms at least
-    double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
-};
-
-// The words that two texts share, found when they are asked for: few guards do. A word that is repeated counts once, with
-// the greatest of its weights.
-class SharedWords {
-public:
-    // The weight of a word in each text; less than 0 where it is not.
-    struct Weights {
-        double left = -1, right = -1;
-        std::uint32_t count = 0;  // in both
-        double both() const { return std::max(std::min(left, right), 0.0); }
-    };
-    // The weight of the words that both texts have, and of those of each.
-    struct Totals {
-        double both = 0, left = 0, right = 0;
-    };
-    // The words of one text that the other lacks: their weight, each word once; the greatest weight of one, by how often
-    // it stands; whether a number in a sentence is among them.
-    struct Own {
-        double weight = 0, named = 0;
-        bool has_number = false;
-    };
-
-    void clear() { found_ = false; }
-    const Totals& find(const Form& a, const Form& b);
-    // Once they are found: of one word; of those of the left text, or the right one. alike: keys of words that are only
-    // written otherwise, and so are in both.
-    Weights of(const Token& word) const { return weights_[places_.find(key_of(word.key))]; }
-    std::pair<Own, Own> own(const Form& a, const Form& b, std::span<const std::uint64_t> alike, bool numbers);
-
-private:
-    std::uint32_t place_of(std::uint64_t key);
-    Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers);
-
-    bool found_ = false;
-    Totals totals_;
-    HashTable<std::uint32_t> places_;  // of words in `weights_`
-    std::vector<Weights> weights_;     // the first is of no word
-    std::vector<std::uint32_t> words_; // places, of each token of both, 0 where it has no content
-};
-
-// What the differences of two stems say together.
-struct StemDifferences {
-    std::uint32_t said = 0;           // guards: another number or identifier stands in a sentence that both have
-    std::vector<std::uint64_t> alike; // keys of words that are only written otherwise
-    std::vector<Range> left, right;   // differences that only this side has words of
-
-    void clear() {
-        said = 0;
-        judgment::clear(alike, left, right);
-    }
-};
-
-// Choices of two texts in pairs.
-struct ChoicePairs {
-    struct Pairing {
-        double ratio;
-        std::uint32_t left, right;
-    };
-    std::vector<Pairing> pairs;
-    std::vector<std::uint8_t> has_left, has_right;  // whether each is in a pair
-};
-
-// Room of comparisons, one for each thread; what a call leaves there means nothing to the next one.
-struct Scratch {
-    Comparison found;
-    Alignment explained;
-    SharedWords words;
-    StemDifferences stems;
-    ChoicePairs choices;
-    DifferScratch differ;
-    std::vector<ChoicePairs::Pairing> likely;
-    std::vector<std::uint64_t> common, left_marks, right_marks;
-    HashTable<std::uint32_t> counts;  // by character
+    Features features{};
+    std::uint32_t guards = 0;  // bits in the order of GUARDS
+    Alignment differences{};   // the left side is the first form's
+    bool whole = false;        // it came to its end; else its features are unfinished
+    bool same = false;         // nothing differs but notation, words without a meaning, the order of choices; see `keyed`
+    bool little = false;       // in common: of two articles or messages, each lacks most words of the other
+    bool reworded = false;     // light words are replaced by synonyms at least
+    double left_out = 0;       // percentage of the text that is not compared word by word, of the text with more of it
 };
 
 // Compares two forms: the same features and guards in both orders of the two. stop: guards; as soon as one of them holds the
-// comparison ends. With `stop` it also ends where there is `little` in common. The result is valid until the next call.
-const Comparison& compare_forms(const Relations& relations, TextKind kind, const Form& x, const Form& y, std::uint32_t stop, Scratch& s);
+// comparison ends. With `stop` it also ends if there is `little` in common.
+Comparison compare_forms(TextKind kind, const Form& x, const Form& y, std::uint32_t stop, Scratch& s);
 
-// What is special to articles; see articles.cpp.
+// Words that one text has alone, and titles; see profile.cpp.
 
-// Raises the feature of titles; returns guards.
-std::uint32_t compare_titles(const Form& a, const Form& b, Scratch& s, Features& f);
-// Measures what each text has of its own; `to` has the differences of the stems. Guards that count for articles stay.
-void measure_own(const Form& a, const Form& b, Scratch& s, Comparison& to);
-// Whether what stands at places, a number or an identifier, does so in a sentence.
-bool is_said(const Form& form, std::span<const std::uint32_t> places);
+// The weights of the words of two forms, each word once: of those in both, and of each form's.
+struct SharedWeight {
+    double both = 0, left = 0, right = 0;
+};
+SharedWeight shared_weight(const Form& a, const Form& b);
+// Sets the features of titles; returns guards.
+std::uint32_t compare_titles(const Form& a, const Form& b, Subsequence& subsequence, Features& f);
+// Sets the features of words that one text has alone; `to` has the differences of the stems. alike: keys of words that are
+// in both texts, only written otherwise. Returns whether each text states a number of its own.
+bool measure_own(const Form& a, const Form& b, Keys alike, Comparison& to);
+// Whether a number or identifier among some tokens is in a sentence.
+bool is_stated(const Form& form, std::span<const std::uint32_t> numbers);
 // In statutes each word counts: one that is replaced, added or left out makes another rule.
 bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change);
 

@@ -4,6 +4,7 @@
 #include "core/system.hpp"
 #include "fingerprint/segmentation.hpp"
 #include "judgment/formulas.hpp"
+#include "judgment/notes.hpp"
 
 namespace dedup::judgment {
 namespace {
@@ -79,19 +80,19 @@ public:
     Tokenizer(const FormTables& tables, Forms& to) : tables_(tables), to_(to), segmenter_(*tables.lexicon) {}
 
     void add(const ParsedText& parsed) {
-        Forms::Place& place = to_.places.back();
+        Forms::Slot& slot = to_.slots.back();
         han_ = parsed.han;
         image_ = 0;
-        place.stem = read(parsed, parsed.stem);
+        slot.stem = read(parsed, parsed.stem);
         const Reader stem{tables_, parsed.text(parsed.stem)};
         layout_.provisions += parsed.layout.provisions;
         layout_.is_long = layout_.lines > 3 || stem.size() > 300;
         layout_.asks = asks(stem, layout_.is_long);
-        place.layout = layout_;
+        slot.layout = layout_;
         for (const Range choice : parsed.choices) to_.choices.push_back(read(parsed, choice));
-        place.answer = read(parsed, parsed.answer);
-        place.explanation = read(parsed, parsed.explanation);
-        place.notes = read(parsed, parsed.notes);
+        slot.answer = read(parsed, parsed.answer);
+        slot.explanation = read(parsed, parsed.explanation);
+        slot.notes = read(parsed, parsed.notes);
         to_.end_one();
     }
 
@@ -112,7 +113,7 @@ private:
     }
 
     void put(Points text, Kind kind, float weight) {
-        const FormTables::Known known = tables_.look_up(text);
+        const FormTables::Word known = tables_.word(text);
         put(to_.write(text), kind, weight, known.flags & OF_WORDS, known.key);
     }
 
@@ -122,7 +123,7 @@ private:
 
     // None has an IDF: jieba's list is of Han characters alone.
     void put_latin(Points text) {
-        const FormTables::Known known = tables_.look_up(text);
+        const FormTables::Word known = tables_.word(text);
         static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
         const bool whether = known.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
         const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
@@ -165,7 +166,7 @@ private:
             const Range place = range_of(words[k].start, words[k + 1].start);
             const Points text = place.of(run);
             const std::int32_t node = words[k].node >= 0 ? words[k].node : tables_.lexicon->find(text);
-            const FormTables::Known known = tables_.look_up(text);
+            const FormTables::Word known = tables_.word(text);
             std::uint32_t flags = known.flags & OF_WORDS;
             float weight = 0;
             if (node >= 0) {
@@ -183,7 +184,7 @@ private:
 
     Range read(const ParsedText& parsed, Range part) {
         const Reader text{tables_, parsed.text(part)};
-        const auto count = [&] { return to_.inner.size() - to_.places.back().inner_begin; };
+        const auto count = [&] { return to_.inner.size() - to_.slots.back().inner_begin; };
         const std::size_t begin = count();
         std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
         std::size_t clause = begin;
@@ -315,7 +316,7 @@ void ReadTexts::make_forms(const FormTables& tables, const Relations& relations,
         part.forms.inner.reserve(size / threads / 2);  // no copies, and no page untouched
         part.forms.points.reserve(size / threads);
         Tokenizer tokenizer(tables, part.forms);
-        ProfileBuilder builder(relations);
+        ProfileBuilder builder(relations.spellings);
         std::vector<std::size_t> made;
         for (std::size_t i; (i = take()) < rows.size();) {
             tokenizer.add(parsed_[rows[i]]);

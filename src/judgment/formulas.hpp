@@ -1,9 +1,8 @@
-// Formulas in one line: \frac{a}{b} is a/b, \leq is ≤; braces and what only says how it looks are gone.
-//
-// Brackets ⟨ and ⟩ hold what is more than a number or a letter in a fraction, power or index. Images
-// and emphasis become marks, which no folded text holds.
+// Formulas in one line: \frac{a}{b} is a/b, \leq is ≤, without braces and commands of layout. Brackets ⟨ and ⟩ are around a
+// fraction, power or index of more than a number or a letter. Images and emphasis become marks, which no folded text holds.
+// And the keys of images.
 #pragma once
-#include "judgment/notes.hpp"
+#include "judgment/form_tables.hpp"
 
 namespace dedup::judgment {
 
@@ -14,10 +13,10 @@ constexpr std::array<std::uint32_t, 4> BLANK{U' ', U'_', U'_', U' '};
 
 class Flattener {
 public:
-    std::vector<Points> images;  // addresses, as the marks come
+    std::vector<Points> images;  // addresses in the order of the marks
 
-    // The flat text, which may be the text itself; valid until the next call.
-    Points flatten(const Searched& text) {
+    // The text in one line, perhaps the text itself; valid until the next call.
+    Points flatten(const Reader& text) {
         clear(out_, images, groups_);
         std::size_t i = text.find(0, FormTables::MARKS);
         if (i == text.size()) return text.text;
@@ -76,11 +75,10 @@ private:
         return i + 1;
     }
 
-    bool is_plain(std::uint32_t c) const { return text_->tables.is_plain(c); }
-
     // `apart_`: a letter or digit does not join the one before it.
     void put(std::uint32_t c) {
-        if (apart_ && !out_.empty() && is_plain(out_.back()) && is_plain(c)) out_.push_back(U' ');
+        const FormTables& tables = text_->tables;
+        if (apart_ && !out_.empty() && tables.is_plain(out_.back()) && tables.is_plain(c)) out_.push_back(U' ');
         apart_ = false;
         out_.push_back(c);
     }
@@ -108,7 +106,7 @@ private:
             put(text.is_in(j, U"%_") ? text.at(j) : U' ');
             return j + 1;
         }
-        const auto [flags, sign] = text.tables.word(text.text.subspan(i, j - i));
+        const auto [flags, sign, key] = text.tables.word(text.text.subspan(i, j - i));
         const std::size_t behind = text.skip(j);
         const bool brace = text.at(behind) == U'{';
         apart_ = true;
@@ -205,7 +203,7 @@ private:
         return j > i + 3 && text.at(j) == U'}' ? j + 1 : 0;
     }
 
-    // Puts ① for (1), up to 20; f(1) and (1)=... are formulas. Returns the place behind, or 0.
+    // Puts ① for (1), up to 20; f(1) and (1)=... are formulas. Returns the end, or 0.
     std::size_t enumerated(std::size_t i) {
         const Reader& text = *text_;
         const std::size_t first = text.skip(i + 1), n = text.digits(first), end = text.skip(first + n);
@@ -239,6 +237,106 @@ private:
     bool has_pair_ = false;  // of $, which are no dollars then
     std::size_t stop_ = 0;
 };
+
+// Behind the last of these characters, 0 if there is none.
+inline std::size_t behind_last(Points text, std::uint32_t c) {
+    std::size_t i = text.size();
+    while (i > 0 && text[i - 1] != c) i--;
+    return i;
+}
+
+inline bool is_one_of(Points name, std::span<const std::u32string_view> words) {
+    return std::ranges::any_of(words, [&](auto word) { return std::ranges::equal(name, word); });
+}
+
+// Whether a parameter of an address is about access, caches, sizes or where the link was found.
+inline bool is_passing(Points name) {
+    static constexpr std::u32string_view WORDS[] = {
+        U"e", U"expires", U"sign", U"signature", U"sig", U"token", U"access_token", U"auth", U"auth_key", U"keyid",
+        U"accesskeyid", U"ossaccesskeyid", U"awsaccesskeyid", U"key-pair-id", U"policy", U"wssecret", U"wstime", U"t",
+        U"ts", U"v", U"ver", U"version", U"_", U"_t", U"timestamp", U"time", U"r", U"rnd", U"rand", U"random",
+        U"nocache", U"cache", U"cb", U"date", U"w", U"h", U"width", U"height", U"size", U"quality", U"format", U"dpr",
+        U"scale", U"tp", U"from", U"source", U"ref"};
+    static constexpr std::u32string_view BEGINNINGS[] = {U"x-amz-", U"x-oss-", U"x-cos-", U"x-image-", U"security-",
+                                                         U"q-", U"utm_", U"wx", U"spm"};
+    return name.empty() || is_one_of(name, WORDS) ||
+           std::ranges::any_of(BEGINNINGS, [&](auto word) { return begins(name, word); });
+}
+
+constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
+                                         U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"};
+
+// Whether a part of an address is the size of a picture: 300x200, 720w, thumb.
+inline bool is_size(const Reader& part) {
+    static constexpr std::u32string_view UNITS[] = {U"w", U"h", U"px"},
+                                         WORDS[] = {U"thumb", U"thumbs", U"thumbnail", U"preview", U"scaled"};
+    const std::size_t n = part.digits(0), m = part.at(n) == U'x' ? part.digits(n + 1) : 0;
+    if (n < 2) return is_one_of(part.text, WORDS);
+    return is_one_of(part.text.subspan(n), UNITS) || (m > 1 && n + m > 4 && n + 1 + m == part.size());
+}
+
+// The end of a file's name: x.png of x.png!thumb or x.jpg_300x300.jpg; 0 if there is none.
+inline std::size_t file_end(const Reader& part) {
+    for (const auto type : FILES) {
+        const auto found = std::ranges::search(part.text, type);
+        const std::size_t end = found.end() - part.text.begin(), n = part.digits(end + 1);
+        const bool ends = end == part.size() || part.is_in(end, U"!@") || (n > 1 && part.at(end + 1 + n) == U'x');
+        if (!found.empty() && end > type.size() + 1 && part.at(end - type.size() - 1) == U'.' && ends) return end;
+    }
+    return 0;
+}
+
+// Appends an address without sizes: 1.png of 1_720w.png, 1-300x200.png, max/60/1.png and 1.png/220px-1.png.
+inline void append_sizeless(const Reader& address, Buffer& to) {
+    bool wanted = false;  // a number is a size
+    for (std::size_t i = 0, end; i < address.size(); i = end + 1) {
+        end = address.find_point(i, U'/');
+        const Reader part = address.part(i, end);
+        std::size_t stop = file_end(part);
+        if (stop || end == address.size()) {  // the file
+            const std::size_t dot = stop ? behind_last(part.text.first(stop), U'.') - 1 : part.size();
+            std::size_t mark = dot;
+            while (mark > 1 && !part.is_in(mark - 1, U"_-")) mark--;
+            const bool sized = mark > 1 && (is_size(part.part(mark, dot)) || (begins(part.text, U"v2-") && mark > 3));
+            append(to, part.text.first(sized ? mark - 1 : dot));
+            return append(to, part.text.subspan(dot, (stop ? stop : part.size()) - dot));
+        }
+        if (!is_size(part) && !(wanted && part.digits(0) == part.size())) append(to, address.text.subspan(i, end + 1 - i));
+        wanted = std::ranges::equal(part.text, std::u32string_view(U"max"));
+    }
+}
+
+// Appends the key of a picture: its file's name if that is unique, else the address without protocol; and the parameters
+// that name it. Of a picture's file few do. All behind the path does if nothing else names it.
+inline void append_image_key(const Reader& address, Buffer& to) {
+    static constexpr std::u32string_view NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
+                                                    U"page", U"index", U"top_left_x", U"top_left_y"};
+    const Points all = address.text;
+    if (all.empty()) return dedup::append(to, std::u32string_view(U"image"));
+    const auto cut = [](Points text, std::u32string_view ends) {  // before the first of these characters
+        return text.first(std::ranges::find_first_of(text, ends) - text.begin());
+    };
+    const auto has_digit = [&](Points text) { return address.tables.has_any(text, Class::digit); };
+    Buffer sizeless;
+    const bool is_data = begins(all, U"data:");
+    const Points written = is_data ? all : cut(all, U"?#"), behind = all.subspan(written.size());
+    if (!is_data) append_sizeless({address.tables, written}, sizeless);
+    const Points whole = is_data ? all : Points(sizeless);
+    const auto host = std::ranges::search(whole, std::u32string_view(U"//"));
+    const Points path = host.empty() ? whole : whole.subspan(host.end() - whole.begin());
+    const Points name = whole.subspan(behind_last(whole, U'/'));
+    const std::size_t dot = behind_last(name, U'.');
+    append(to, (dot > 1 ? dot - 1 : name.size()) >= 8 && has_digit(name) ? name : path);
+    const bool is_file = dot && is_one_of(name.subspan(dot), FILES);
+    const bool is_named = is_file || has_digit(path.subspan(host.empty() ? 0 : cut(path, U"/").size()));
+    const std::size_t size = to.size();
+    for (Points left = cut(behind, U"#"); left.size() > 1;) {
+        const Points parameter = cut(left.subspan(1), U"&"), key = cut(parameter, U"=");
+        if (is_file ? is_one_of(key, NAMES) : !is_passing(key)) append(to, left.first(parameter.size() + 1));
+        left = left.subspan(parameter.size() + 1);
+    }
+    if (to.size() == size && !is_named) append(to, behind);
+}
 
 // Behind 1,234,567.8.
 inline std::size_t number_end(const Reader& text, std::size_t i) {
@@ -285,7 +383,7 @@ inline void mark_brackets(const Reader& text, std::vector<std::size_t>& opened, 
     opened.clear();
     keep.assign(text.size(), false);
     constexpr std::uint32_t some = FormTables::BRACKETS;
-    for (std::size_t i = text.find(0, some); i < text.size(); i = text.find(i + 1, some)) {
+    for (std::size_t i = text.find_trait(0, some); i < text.size(); i = text.find_trait(i + 1, some)) {
         if (text.is_in(i, U"([")) opened.push_back(i);
         if (text.at(i) == U'\n') opened.clear();
         if (!text.is_in(i, U")]") || opened.empty()) continue;
@@ -295,12 +393,11 @@ inline void mark_brackets(const Reader& text, std::vector<std::size_t>& opened, 
     }
 }
 
-// Whether a sign has a meaning where it stands: - in a-1, not in well-known.
+// Whether a sign has a meaning at i: - in a-1, not in well-known.
 inline bool is_operator(const Reader& text, std::size_t i) {
     const auto is_side = [&](std::size_t k) { return text.is_plain(k) || text.is_in(k, U"()⟨⟩√|"); };
     const auto is_letter = [&](std::size_t k) { return text.is(k, Class::letter); };
     const auto is_one = [&](std::size_t k) { return text.is_plain(k) && !text.is_plain(k - 1) && !text.is_plain(k + 1); };
-    const auto is_between = [&] { return text.at(i - 1) == U' ' && is_one(i - 2) && is_one(i + 2); };  // x | y
     switch (text.at(i)) {
         case U'-': {
             std::size_t k = i + 1;
@@ -322,8 +419,8 @@ inline bool is_operator(const Reader& text, std::size_t i) {
             while (text.at(end) == U'\'') end++;
             return is_letter(k) && !is_letter(end) && !is_letter(k - 1);
         }
-        case U'|': return is_side(i - 1) || is_side(i + 1) || is_between();
-        case U'&': return (is_side(i - 1) && is_side(i + 1)) || is_between();
+        case U'|':  // x | y
+            return is_side(i - 1) || is_side(i + 1) || (text.at(i - 1) == U' ' && is_one(i - 2) && is_one(i + 2));
         case U'/':
         case U'·':
         case U'*':
@@ -332,7 +429,7 @@ inline bool is_operator(const Reader& text, std::size_t i) {
     }
 }
 
-// Whether what is no token is a sign all the same: ♀ and £, * of **kwargs, [ and : of a[:3].
+// Whether a character that is no token is a sign all the same: ♀ and £, * of **kwargs, [ and : of a[:3].
 inline bool is_mark(const Reader& text, std::size_t i) {
     switch (text.at(i)) {
         case U'&':

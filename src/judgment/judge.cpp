@@ -73,16 +73,16 @@ Buffer written(const Form& form, const auto& places) {
     return points;
 }
 
-std::vector<NamedDifference> name_differences(const Relations& relations, const Form& a, const Form& b, const Alignment& found, Scratch& scratch) {
+std::vector<NamedDifference> name_differences(const Form& a, const Form& b, const Alignment& found, Scratch& s) {
     std::vector<NamedDifference> named;
-    Work work;
+    s.subsequence.work = {};
     const auto add = [&](Part part, bool is_moved, bool null, Buffer text, Buffer other) {
         using enum DifferenceKind;
         const auto kind = is_moved ? moved : null ? notation : text.empty() ? deleted : other.empty() ? inserted : replaced;
         named.push_back({kind, part, std::move(text), std::move(other)});
     };
     for (const Difference& each : found.differences) {
-        const bool null = !each.moved && look_at(relations, a, b, found, each, {0, 0}, work, scratch.differ).null;
+        const bool null = !each.moved && look_at(a, b, found, each, {0, 0}, s).null;
         add(each.choice ? Part::choice : Part::stem, each.moved, null, written(a, each.left.of(found.left)),
             written(b, each.right.of(found.right)));
     }
@@ -249,6 +249,23 @@ std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& o
     return {give_records(std::move(features)), listed};
 }
 
+// Stem, choices, answer, notes, explanation and addresses of images of each text, and whether it has Han characters.
+nb::list parts_of(const ReadTexts& texts) {
+    nb::list all;
+    for (std::size_t i = 0; i < texts.size(); i++) {
+        const ParsedText parsed = texts[i];
+        const auto text = [&](Range range) { return str_of(parsed.text(range)); };
+        const auto each = [&](std::span<const Range> ranges) {
+            nb::list made;
+            for (const Range range : ranges) made.append(text(range));
+            return made;
+        };
+        all.append(nb::make_tuple(text(parsed.stem), each(parsed.choices), text(parsed.answer), text(parsed.notes),
+                                  text(parsed.explanation), each(parsed.images), parsed.han));
+    }
+    return all;
+}
+
 Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {
     return give_records(unlocked([&] { return judge.richness(texts); }));
 }
@@ -301,11 +318,11 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
             one->make_forms(tables_, relations_, std::move(rows), threads);
         }
         share(part.size(), threads, [&](auto next) {
-            Scratch scratch;
+            Scratch scratch{relations_};
             for (std::size_t i; (i = next()) < part.size();) {
                 const auto& [text, other] = part[i];
                 const Form a = text.texts->form(text.row), b = other.texts->form(other.row);
-                take(begin + i, a, b, compare_forms(relations_, options_.kind, a, b, stop, scratch), scratch);
+                take(begin + i, a, b, compare_forms(options_.kind, a, b, stop, scratch), scratch);
             }
         });
     }
@@ -375,7 +392,7 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
         const auto& [text, other] = pairs[i];
         const auto one = text.texts->text(text.row), its = other.texts->text(other.row);
         if (!features.empty()) features[i] = {found.features, found.guards, found.same, found.kind, probability(found)};
-        named[i] = name_differences(relations_, a, b, found.differences, scratch);
+        named[i] = name_differences(a, b, found.differences, scratch);
         if (named[i].empty() && !std::ranges::equal(one, its))
             named[i].push_back({DifferenceKind::layout, Part::stem, decoded(one), decoded(its)});
     });
@@ -386,7 +403,9 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
 
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
-    nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.");
+    nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.")
+        .def("parts", &parts_of, "Return the parts of n texts, each a tuple: stem, choices, answer, notes, explanation, addresses of\n"
+             "images, and whether it has Han characters.");
     nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
         .def("__init__", &make_judge, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)

@@ -1,8 +1,170 @@
-// What is no part of a task: points, where it is from, numbering, the answer and what explains it.
+// The choices of a question; and what is no part of it: points, sources, numbering, the answer and its explanation.
 #pragma once
-#include "judgment/choices.hpp"
+#include "judgment/form_tables.hpp"
 
 namespace dedup::judgment {
+
+struct Choices {
+    std::span<const Range> ranges;  // valid until the next search
+    std::size_t stem;               // where the stem ends
+};
+
+class ChoiceFinder {
+public:
+    // The choices behind A. B. C., or short ones behind 1. 2. 3. 4.; unmarked: or short lines behind one that asks, or between
+    // | in a line.
+    Choices find(const Reader& text, bool unmarked = false) {
+        find_labels(text);
+        choose_run(text.size());
+        if (run_.size() < 3 && std::ranges::any_of(run_, &Label::bare)) ranges_.clear();
+        if (ranges_.empty()) {
+            find_figures(text);
+            choose_run(text.size());
+            const bool is_long = std::ranges::any_of(ranges_, [](Range one) { return one.size() > 40; });
+            if (run_.size() < 4 || is_long) ranges_.clear();
+        }
+        if (ranges_.empty() && unmarked) {
+            find_lines(text);
+            choose_run(text.size());
+        }
+        drop_repeated(text);
+        return {ranges_, ranges_.empty() ? text.size() : run_[0].start};
+    }
+
+private:
+    struct Label {
+        std::uint32_t start, end;
+        std::uint8_t name;  // 0 is A
+        bool bare;
+    };
+    static constexpr std::uint32_t NAMES = 8, NONE = 0xFFFFFFFF;
+
+    void add(std::uint32_t name, std::size_t start, std::size_t end, bool bare = false) {
+        labels_.push_back({std::uint32_t(start), std::uint32_t(end), std::uint8_t(name), bare});
+    }
+
+    // Takes out labels that all choices repeat: A. A苯耗下降
+    void drop_repeated(const Reader& text) {
+        for (std::size_t k = 0; k < ranges_.size(); k++) {
+            const std::size_t i = text.skip(ranges_[k].begin);
+            if (i + 1 >= ranges_[k].end || text.at(i) != U'a' + k || !text.is(i + 1, Class::han)) return;
+        }
+        for (Range& choice : ranges_) choice.begin = std::uint32_t(text.skip(choice.begin) + 1);
+    }
+
+    // Chooses the longest run of labels A, B, C and so on; of equally long ones the last.
+    void choose_run(std::size_t size) {
+        struct Run {
+            std::uint32_t label = NONE, length = 0;
+        };
+        std::array<Run, NAMES + 1> runs{};  // by the first name, of the labels from here on
+        next_.resize(labels_.size());
+        Run best{NONE, 1};
+        for (std::size_t i = labels_.size(); i-- > 0;) {
+            const std::uint8_t name = labels_[i].name;
+            next_[i] = runs[name + 1].label;
+            runs[name] = {std::uint32_t(i), runs[name + 1].length + 1};
+            if (name == 0 && runs[0].length > best.length) best = runs[0];
+        }
+        clear(run_, ranges_);
+        for (std::uint32_t i = best.label; i != NONE; i = next_[i]) {
+            if (!ranges_.empty()) ranges_.back().end = labels_[i].start;
+            run_.push_back(labels_[i]);
+            ranges_.push_back(range_of(labels_[i].end, size));
+        }
+    }
+
+    void find_labels(const Reader& text) {
+        labels_.clear();
+        for (std::size_t i = 0;;) {
+            i = text.find_behind(i, FormTables::BEFORE_LABEL, FormTables::LABELS);
+            if (i == text.size()) return;
+            i = std::max(label_at(text, i), i + 1);
+        }
+    }
+
+    // A. or (A) or A), and A alone at the start of a line; not the first of A.B. or A、B、. Returns its end or 0.
+    std::size_t label_at(const Reader& text, std::size_t i) {
+        const bool is_first = i == 0 || text.at(i - 1) == U'\n';
+        const std::size_t j = text.is_in(i, U"([") ? text.skip(i + 1) : i;
+        const std::uint32_t name = text.at(j) - U'a';
+        if (name >= NAMES || text.is_latin(j + 1)) return 0;
+        if (const std::size_t end = text.after_label(j + 1, U".、:)]")) {
+            const std::uint32_t behind = text.at(text.skip(end + 1));
+            const bool is_next = behind == U'、' && text.at(end) == text.at(j) + 1;
+            if (text.is_latin(end) && (behind == U'.' || is_next)) return 0;
+            add(name, i, end);
+            return end;
+        }
+        if (!is_first || j != i || !text.is(i + 1, Class::space) || text.skip(i + 1) >= text.size()) return 0;
+        add(name, i, i + 1, true);
+        return i + 1;
+    }
+
+    // 1. or 1、 or 1) at the start of a line.
+    void find_figures(const Reader& text) {
+        labels_.clear();
+        for (std::size_t i = 0; i < text.size(); i = text.find_point(i, U'\n')) {
+            i = text.skip(i);
+            if (text.at(i) - U'1' < NAMES && text.is_in(i + 1, U".、)")) add(text.at(i) - U'1', i, i + 2);
+        }
+    }
+
+    // The last lines, behind one that asks, or the parts of a single line behind |. Each is short and begins with a word.
+    void find_lines(const Reader& text) {
+        const bool single = text.find_point(0, U'\n') == text.size();
+        labels_.clear();
+        for (std::size_t i = text.size(), end = i; end > 0 && labels_.size() <= NAMES; end = std::max<std::size_t>(i, 1) - 1) {
+            i = end;
+            while (i > 0 && text.at(i - 1) != (single ? U'|' : U'\n')) i--;
+            std::size_t last = end, begin = text.skip(i);
+            while (last > i && text.is_in(last - 1, U" ,;。:")) last--;
+            const bool asks = text.is_in(last - 1, U"?是_)") || (single && i == 0 && text.part(i, last).letters(4) == 4);
+            if (asks && labels_.size() >= (single ? 2u : 3u)) {
+                std::ranges::reverse(labels_);
+                for (std::size_t k = 0; k < labels_.size(); k++) labels_[k].name = std::uint8_t(k);
+                return;
+            }
+            if (text.is_in(begin, U"-*·●") || text.is(begin, Class::circled)) begin = text.skip(begin + 1);
+            if (text.is_in(begin, U"甲乙丙丁戊") && text.is_in(begin + 1, U"、.")) begin = text.skip(begin + 2);
+            const bool is_word = text.is(begin, Class::han) || (!text.is(begin, Class::digit) &&
+                                                                text.part(begin, std::max(begin, last)).letters(4) == 4);
+            if (last <= begin || last > begin + 20 || !is_word || text.is_in(begin + 1, U"、:")) break;
+            add(0, i - (single && i > 0), begin);
+        }
+        labels_.clear();
+    }
+
+    std::vector<Label> labels_, run_;
+    std::vector<std::uint32_t> next_;
+    std::vector<Range> ranges_;
+};
+
+// A text of which pieces are taken out, to the notes.
+class Excerpt {
+public:
+    Excerpt(const Reader& text, SearchedText& out, Buffer& notes) : text_(text), out_(out), notes_(notes) { out.points.clear(); }
+
+    void take_out(std::size_t begin, std::size_t end, std::uint32_t separator) {
+        append(out_.points, text_.text.subspan(end_, begin - end_));
+        out_.points.push_back(separator);
+        append(notes_, text_.text.subspan(begin, end - begin));
+        notes_.push_back(U' ');
+        end_ = end;
+    }
+    // The text itself if nothing was taken out, else a view of `out`.
+    Reader rest() const {
+        if (!end_) return text_;
+        append(out_.points, text_.text.subspan(end_));
+        return out_.reader(text_.tables);
+    }
+
+private:
+    const Reader& text_;
+    SearchedText& out_;
+    Buffer& notes_;
+    std::size_t end_ = 0;  // of the last piece
+};
 
 // 本题满分 12 分, 5 points
 inline bool is_points(const Reader& inner) {
@@ -17,7 +179,7 @@ inline bool is_points(const Reader& inner) {
     return unit && inner.skip(i + unit) == inner.size();
 }
 
-// Whether a bracket begins or ends a sentence; points inside one are of the task: 甲队（5分）胜乙队
+// Whether a bracket begins or ends a sentence; points within one are of the task: 甲队（5分）胜乙队
 inline bool is_outside(const Reader& text, std::size_t begin, std::size_t end) {
     while (begin > 0 && (text.at(begin - 1) == U' ' || text.is(begin - 1, Class::digit))) begin--;  // 12 (5分)
     for (end++; end < text.size() && text.at(end) == U' ';) end++;
@@ -25,55 +187,39 @@ inline bool is_outside(const Reader& text, std::size_t begin, std::size_t end) {
     return text.is_in(end, U"\n。?!.:;([") || (text.is_latin(end) && text.after_label(end + 1, U".、:)"));
 }
 
-// Takes brackets that hold points, or say where the text is from, out of it. Returns the text itself where there are
-// none, else `out`; so does `take_sentences`.
-inline Searched take_brackets(const Searched& text, SearchedText& out, Buffer& notes) {
-    out.points.clear();
-    std::size_t behind = 0;  // what is taken out
-    for (std::size_t i = text.find(0, FormTables::OPENS); i < text.size(); i = text.find(i, FormTables::OPENS)) {
+// Takes out brackets with points, or with the source of the text.
+inline Reader take_brackets(const Reader& text, SearchedText& out, Buffer& notes) {
+    Excerpt excerpt(text, out, notes);
+    for (std::size_t i = text.find(0, FormTables::OPENS), next; i < text.size(); i = text.find(next, FormTables::OPENS)) {
         const std::size_t end = text.closing(i, 120);
-        const Reader inner = text.part(i + 1, std::max(end, i + 1));
-        const bool points = end && is_points(inner) && (inner.holds(POINTS) || is_outside(text, i, end));
-        if (end && (points || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET)))) {
-            append(out.points, text.text.subspan(behind, i - behind));
-            out.points.push_back(U' ');
-            append(notes, text.text.subspan(i, end + 1 - i));
-            notes.push_back(U' ');
-            behind = end + 1;
-        }
-        i = std::max(i + 1, behind);
+        next = i + 1;
+        if (!end) continue;
+        const Reader inner = text.part(i + 1, end);
+        const bool points = is_points(inner) && (inner.holds(POINTS) || is_outside(text, i, end));
+        if (points || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET))) excerpt.take_out(i, next = end + 1, U' ');
     }
-    if (!behind) return text;
-    append(out.points, text.text.subspan(behind));
-    return out.reader(text.tables);
+    return excerpt.rest();
 }
 
-// Takes short sentences out in which a paper or a page speaks of itself; of what stands before, behind a space or a
-// comma, it says nothing: D. 18 Ω 扫码看解析
-inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& notes) {
-    out.points.clear();
-    std::size_t behind = 0;
+// Takes out short sentences in which a paper or a page writes of itself, from the space or comma before the phrase on:
+// D. 18 Ω 扫码看解析
+inline Reader take_sentences(const Reader& text, SearchedText& out, Buffer& notes) {
+    Excerpt excerpt(text, out, notes);
     for (std::size_t i = text.find_note(0), end; i < text.size(); i = text.find_note(end)) {
         end = std::min(text.find(i, FormTables::ENDS) + 1, text.size());
         std::size_t begin = i;
         while (begin > 0 && !(text.starts[begin - 1] & FormTables::ENDS)) begin--;
-        const Searched sentence = text.part(begin, end);
+        const Reader sentence = text.part(begin, end);
         std::size_t start = sentence.size() <= 80 ? sentence.find_note(0) : sentence.size();
         if (start == sentence.size()) continue;
         while (start > 0 && !sentence.is_in(start - 1, U" ,")) start--;
-        append(out.points, text.text.subspan(behind, begin + start - behind));
-        out.points.push_back(U'\n');
-        append(notes, sentence.text.subspan(start));
-        notes.push_back(U' ');
-        behind = end;
+        excerpt.take_out(begin + start, end, U'\n');
     }
-    if (!behind) return text;
-    append(out.points, text.text.subspan(behind));
-    return out.reader(text.tables);
+    return excerpt.rest();
 }
 
-// Where a tag of a post ends that begins at i: a link, @name, #topic#, a face in brackets, or that it was passed on; i if
-// there is no tag.
+// The end of a tag of a post that begins at i: a link, @name, #topic#, a face in brackets, or a mark of a repost; i if there
+// is no tag.
 inline std::size_t tag_end(const Reader& text, std::size_t i) {
     const auto is_name = [&](std::size_t k) { return text.is_plain(k) || text.is(k, Class::han) || text.is_in(k, U"_-"); };
     if (!text.is_in(i, U"@#[(h转")) return i;  // as nearly always
@@ -91,9 +237,9 @@ inline std::size_t tag_end(const Reader& text, std::size_t i) {
             return text.at(end) == U']' && end > i + 1 && end < i + 6 ? end + 1 : i;
         case U'(':
             end = text.closing(i, 20);
-            return end && (end == tag_end(text, i + 1) || text.stands(i + 1, U"via ") || text.stands(i + 1, U"by ")) ? end + 1 : i;
+            return end && (end == tag_end(text, i + 1) || text.has_word(i + 1, U"via ") || text.has_word(i + 1, U"by ")) ? end + 1 : i;
         case U'h':
-            if (!text.stands(i, U"http")) return i;
+            if (!text.has_word(i, U"http")) return i;
             while (text.is_plain(end) || text.is_in(end, U":/?.=&%_-~+")) end++;
             return end;
         case U'转':
@@ -103,8 +249,8 @@ inline std::size_t tag_end(const Reader& text, std::size_t i) {
     }
 }
 
-// Takes the tags out that a post begins or ends with: who passes it on puts others there.
-inline Searched strip_tags(const Searched& text, Buffer& notes) {
+// Takes out the tags that a post begins or ends with: a repost has others.
+inline Reader strip_tags(const Reader& text, Buffer& notes) {
     std::size_t begin = 0, end = text.size();
     for (std::size_t next; (next = tag_end(text, text.skip(begin))) > text.skip(begin); begin = next) {}
     for (std::size_t stop = end;; end = stop) {
@@ -120,7 +266,7 @@ inline Searched strip_tags(const Searched& text, Buffer& notes) {
     return text.part(begin, end);
 }
 
-// Whether a sentence goes on there, so that a number before it is of that sentence and numbers nothing: （3）的平方根,
+// Whether a sentence goes on at i, so that a number before it is of that sentence and numbers nothing: （3）的平方根,
 // (3)\\times 4. A longer word of the dictionary begins one: 是否.
 inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
     i = text.skip(i);
@@ -129,8 +275,8 @@ inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
     std::size_t j = i + 1;
     if (sign == U'\\') {
         while (text.is_latin(j)) j++;
-        const auto [flags, command] = text.tables.word(text.part(i, j).text);
-        if (flags & SIGN) sign = command;
+        const FormTables::Word command = text.tables.word(text.part(i, j).text);
+        if (command.flags & SIGN) sign = command.number;
     }
     constexpr std::u32string_view OPERATORS = U"+×÷·=<>≤≥≠≈≡±^/%°";
     if (OPERATORS.find(sign) != OPERATORS.npos && text.at(i + 1) != sign) return true;
@@ -142,7 +288,7 @@ inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
     return true;
 }
 
-// Whether a line begins as a provision of a statute does.
+// Whether a line begins as a provision of a statute.
 inline bool is_provision(const Reader& text, std::size_t i) {
     if (text.at(i) == U'第') {
         const std::size_t first = text.skip(i + 1);
@@ -152,11 +298,11 @@ inline bool is_provision(const Reader& text, std::size_t i) {
     }
     static constexpr std::u32string_view NAMES[] = {U"article ", U"section "};
     return std::ranges::any_of(NAMES, [&](auto name) {
-        return text.stands(i, name) && text.is(i + name.size(), Class::digit);
+        return text.has_word(i, name) && text.is(i + name.size(), Class::digit);
     });
 }
 
-// Openings: each returns the place behind, or 0.
+// Openings: each returns its end, or 0.
 
 // (12) or (三) or [多选] or (2019年北京)
 inline std::size_t bracketed_opening(const Reader& text, std::size_t i) {
@@ -202,7 +348,7 @@ inline std::size_t type_opening(const Reader& text, std::size_t i) {
     return named && text.is_in(i, U"(\"《") && text.is_in(end, U")\"》") ? end + 1 : 0;
 }
 
-// One number or heading that a text begins with: 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3 or 1.2.3
+// A number or heading at the start of a text: 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3 or 1.2.3
 inline std::size_t opening(const Reader& text, std::size_t i) {
     i = text.skip(i);
     if (const std::size_t end = type_opening(text, i)) return end;
@@ -234,34 +380,34 @@ inline std::size_t opening(const Reader& text, std::size_t i) {
     return found.kinds & NUMBERED && text.at(named - 1) != U't' ? i + n : 0;  // T1 alone is a name
 }
 
-// Behind a first line that is a date, 2021-04-05 10:20, above an article; 0 if there is none.
+// The end of a first line that is a date above an article, 2021-04-05 10:20, or 0.
 inline std::size_t date_line(const Reader& text) {
-    const std::size_t end = text.find(0, FormTables::BRACKETS);
+    const std::size_t end = text.find_trait(0, FormTables::BRACKETS);
     const Reader line = text.part(0, end);
     const bool is_date = line.digits(0) == 4 && line.size() <= 24 && line.is_in(4, U"-/.年") && line.digits(5);
     for (std::size_t i = 0; i < line.size(); i++) {
         if (!line.is(i, Class::digit) && !line.is_in(i, U"-/.:年月日时分 ")) return 0;
     }
-    return is_date && text.at(end) == U'\n' && text.part(end, text.size()).letters(60) >= 60 ? end + 1 : 0;
+    return is_date && text.at(end) == U'\n' && text.from(end).letters(60) >= 60 ? end + 1 : 0;
 }
 
-// What is behind the numbers, headings and names of papers that a text begins with.
-inline Searched behind_opening(const Searched& text) {
+// The text without the numbers, headings and names of papers at its start.
+inline Reader behind_opening(const Reader& text) {
     std::size_t i = date_line(text);
     for (std::size_t j; (j = opening(text, i)) > i; i = j) {
         if (goes_on(text, j, text.at(text.skip(i)) == U'(' ? JOINT | HANGER : JOINT)) break;
     }
-    return text.part(std::min(i, text.size()), text.size());
+    return text.from(std::min(i, text.size()));
 }
 
-// How long the number is that stands there: 12 or ② or 二.
+// The length of the number at i: 12 or ② or 二; or 0.
 inline std::size_t number_at(const Reader& text, std::size_t i) {
     const std::size_t n = text.digits(i);
     return n ? n : text.is(i, Class::circled) ? 1 : text.phrase(i, NUMERAL).length;
 }
 
-// Constraints: or [要求] or 例2 or 第2题, or a line that is a short label. source: the text says where something is
-// from, so that 第4章 is of it.
+// Constraints: or [要求] or 例2 or 第2题, or a line that is a short label. source: the text names a source, so that 第4章
+// is of it.
 inline bool is_heading(const Reader& text, std::size_t i, bool line, bool source) {
     if (line && text.at(i) == U'#') return true;
     while (line && text.is_in(i, U"*>-")) i = text.skip(i + 1);
@@ -272,17 +418,16 @@ inline bool is_heading(const Reader& text, std::size_t i, bool line, bool source
     const std::size_t behind = text.skip(first + named), n = number_at(text, behind);
     const std::size_t end = n ? behind + n : first + named;
     if (named && text.after_label(end, U":]")) return true;
-    const Points near = text.part(i, std::min(i + 20, text.size())).text;
-    const std::size_t stop = i + (std::ranges::find(near, U'\n') - near.begin());
+    const std::size_t stop = i + text.part(i, std::min(i + 20, text.size())).find_point(0, U'\n');
     const bool is_alone = named && (n || line) && text.skip(end) >= stop;
     const bool is_label = line && text.at(stop) == U'\n' && text.at(stop - 1) == U':';
     return !source && (is_alone || is_label || (!bracket && opening(text, i)));
 }
 
-// Where a part of the task begins behind what explains it: a heading, or a number that goes on with those of the
-// question, since no 1 stands before it. The size of the text if there is none.
-inline std::size_t find_part(const Searched& text, bool source) {
-    bool line = false, counts = false;  // nothing stands before in the line; what explains is numbered itself
+// The start of a part of the task behind an explanation: a heading, or a number that continues the numbers of the question,
+// since there is no 1 before it. The size of the text if there is none.
+inline std::size_t find_part(const Reader& text, bool source) {
+    bool line = false, counts = false;  // it begins a line; the explanation is numbered itself
     for (std::size_t i = 0; i < text.size(); i++) {
         if (text.is(i, Class::space)) {
             line |= text.at(i) == U'\n';
@@ -300,97 +445,5 @@ inline std::size_t find_part(const Searched& text, bool source) {
     }
     return text.size();
 }
-
-class NoteSplitter {
-public:
-    SearchedText answer, explanation;
-
-    // Splits a text into body, which is returned, answer, explanation and, behind those that are there, notes. Each of
-    // them ends where a part of the task begins. What follows a mark is still the task where choices follow, or where
-    // most of the text does.
-    Searched split(const Searched& text, ChoiceFinder& finder, Buffer& notes) {
-        clear(answer.points, explanation.points);
-        find_marks(text);
-        if (marks_.empty()) return text;
-        Buffer& body = body_.points;
-        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
-        const std::size_t noted = notes.size();
-        std::size_t count = text.part(0, marks_[0].start).letters(), out = 0;  // letters; those of no task
-        bool listed = false;
-        for (std::size_t k = 0; k < marks_.size(); k++) {
-            const auto [start, begin, kinds] = marks_[k];
-            const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
-            const bool is_answer = kinds & ANSWER, is_line = !is_answer && kinds & LINE;
-            std::size_t task = begin + find_part(text.part(begin, end), is_line);  // where it goes on
-            const Searched piece = text.part(begin, task);
-            std::size_t stop = is_line ? piece.find(0, FormTables::ENDS)
-                                       : std::ranges::find(piece.text, U'\n') - piece.text.begin();
-            const Searched behind = piece.part(stop, piece.size());  // 难度：易 下列哪一项...? A. is no note to its end
-            const bool asks = is_line && !count && (piece.at(stop) == U'?' || (!finder.find(behind).empty() &&
-                                                                               !behind.part(0, finder.stem).letters(1)));
-            if (asks) stop = std::find(piece.text.begin() + piece.skip(0), piece.text.end(), U' ') - piece.text.begin();
-            const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
-            const std::size_t letters = piece.letters();
-            bool more = !is_line && !finder.find(piece).empty();
-            if (!is_line && !more && answer.points.empty() && out + letters > count) {
-                listed = listed || !finder.find(body_.reader(text.tables)).empty();
-                more = !listed;
-            }
-            if (more) {
-                task = start;
-            } else if (is_line && (line.letters() > 60 || (asks && stop == piece.size()))) {
-                task = begin;
-            } else if (is_line) {
-                add(line, notes);
-                task -= rest.size();
-            } else {
-                add(line, is_answer ? answer.points : explanation.points);
-                add(rest, explanation.points);
-                out += letters;
-            }
-            if (!more) body.push_back(U'\n');
-            append(body, text.text.subspan(task, end - task));
-            count += text.part(task, end).letters();
-        }
-        const Searched asked = body_.reader(text.tables);
-        const bool single = marks_.size() == 1 && !(marks_[0].kinds & LINE);
-        if (behind_opening(asked).letters(4) >= (single ? 4u : 1u)) return asked;
-        clear(answer.points, explanation.points);
-        notes.resize(noted);
-        return text;
-    }
-
-private:
-    static void add(const Reader& text, Buffer& to) {
-        append(to, text.text);
-        to.push_back(U'\n');
-    }
-
-    struct Mark {
-        std::size_t start;
-        std::size_t end;
-        std::uint16_t kinds;
-    };
-
-    // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
-    void find_marks(const Searched& text) {
-        marks_.clear();
-        for (std::size_t i = 0;;) {
-            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
-            if (i == text.size()) return;
-            std::size_t end = 0;
-            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
-                const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
-                const auto found = text.phrase(j, KEY);
-                if (found.length) end = text.after_label(j + found.length, U":]");
-                if (end) marks_.push_back({i, end, found.kinds});
-            }
-            i = end ? end : i + 1;
-        }
-    }
-
-    std::vector<Mark> marks_;
-    SearchedText body_;
-};
 
 }  // namespace dedup::judgment

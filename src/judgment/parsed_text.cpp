@@ -1,113 +1,103 @@
 // Texts read into parts, without numbering, in one notation.
 #include "judgment/formulas.hpp"
 #include "judgment/judge.hpp"
+#include "judgment/notes.hpp"
 
 namespace dedup::judgment {
 namespace {
 
-// Behind the last of these characters, 0 if there is none.
-std::size_t find_last(Points text, std::uint32_t c) {
-    std::size_t i = text.size();
-    while (i > 0 && text[i - 1] != c) i--;
-    return i;
-}
+class NoteSplitter {
+public:
+    SearchedText answer, explanation;
 
-bool is_one_of(Points name, std::span<const std::u32string_view> words) {
-    return std::ranges::any_of(words, [&](auto word) { return std::ranges::equal(name, word); });
-}
-
-// Whether a parameter of an address says who may see a picture and until when, that no cache is to answer, how large it
-// is wanted, or where the link was found.
-bool is_passing(Points name) {
-    static constexpr std::u32string_view WORDS[] = {
-        U"e", U"expires", U"sign", U"signature", U"sig", U"token", U"access_token", U"auth", U"auth_key", U"keyid",
-        U"accesskeyid", U"ossaccesskeyid", U"awsaccesskeyid", U"key-pair-id", U"policy", U"wssecret", U"wstime", U"t",
-        U"ts", U"v", U"ver", U"version", U"_", U"_t", U"timestamp", U"time", U"r", U"rnd", U"rand", U"random",
-        U"nocache", U"cache", U"cb", U"date", U"w", U"h", U"width", U"height", U"size", U"quality", U"format", U"dpr",
-        U"scale", U"tp", U"from", U"source", U"ref"};
-    static constexpr std::u32string_view BEGINNINGS[] = {U"x-amz-", U"x-oss-", U"x-cos-", U"x-image-", U"security-",
-                                                         U"q-", U"utm_", U"wx", U"spm"};
-    const auto begins_with = [&](std::u32string_view word) { return begins(name, word); };
-    return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, begins_with);
-}
-
-constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
-                                         U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"};
-
-// Whether a part of an address says how large a picture is: 300x200, 720w, thumb.
-bool is_size(const Reader& part) {
-    static constexpr std::u32string_view UNITS[] = {U"w", U"h", U"px"},
-                                         WORDS[] = {U"thumb", U"thumbs", U"thumbnail", U"preview", U"scaled"};
-    const std::size_t n = part.digits(0), m = part.at(n) == U'x' ? part.digits(n + 1) : 0;
-    if (n < 2) return is_one_of(part.text, WORDS);
-    return is_one_of(part.text.subspan(n), UNITS) || (m > 1 && n + m > 4 && n + 1 + m == part.size());
-}
-
-// Where the name of a file ends: x.png of x.png!thumb or x.jpg_300x300.jpg; 0 if there is none.
-std::size_t file_end(const Reader& part) {
-    for (const auto type : FILES) {
-        const auto found = std::ranges::search(part.text, type);
-        const std::size_t end = found.end() - part.text.begin(), n = part.digits(end + 1);
-        const bool ends = end == part.size() || part.is_in(end, U"!@") || (n > 1 && part.at(end + 1 + n) == U'x');
-        if (!found.empty() && end > type.size() + 1 && part.at(end - type.size() - 1) == U'.' && ends) return end;
-    }
-    return 0;
-}
-
-// Appends an address without sizes: 1.png of 1_720w.png, 1-300x200.png, max/60/1.png and 1.png/220px-1.png.
-void append_sizeless(const Reader& address, Buffer& to) {
-    bool wanted = false;  // a number is a size
-    for (std::size_t i = 0, end; i < address.size(); i = end + 1) {
-        end = std::find(address.text.begin() + i, address.text.end(), U'/') - address.text.begin();
-        const Reader part = address.part(i, end);
-        std::size_t stop = file_end(part);
-        if (stop || end == address.size()) {  // the file
-            const std::size_t dot = stop ? find_last(part.text.first(stop), U'.') - 1 : part.size();
-            std::size_t mark = dot;
-            while (mark > 1 && !part.is_in(mark - 1, U"_-")) mark--;
-            const bool sized = mark > 1 && (is_size(part.part(mark, dot)) || (begins(part.text, U"v2-") && mark > 3));
-            stop = stop ? stop : part.size();
-            append(to, part.text.first(sized ? mark - 1 : dot));
-            return append(to, part.text.subspan(dot, stop - dot));
+    // Splits a text into body, which is returned, answer, explanation and notes, which are appended. Each ends before a part
+    // of the task. The text behind a mark is still the task if choices follow, or most of the text.
+    Reader split(const Reader& text, ChoiceFinder& finder, Buffer& notes) {
+        clear(answer.points, explanation.points);
+        find_marks(text);
+        if (marks_.empty()) return text;
+        Buffer& body = body_.points;
+        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
+        const std::size_t noted = notes.size();
+        std::size_t count = text.part(0, marks_[0].start).letters(), out = 0;  // letters; of no task
+        bool listed = false;
+        for (std::size_t k = 0; k < marks_.size(); k++) {
+            const auto [start, begin, kinds] = marks_[k];
+            const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
+            const bool is_answer = kinds & ANSWER, is_line = !is_answer && kinds & LINE;
+            std::size_t task = begin + find_part(text.part(begin, end), is_line);  // it goes on there
+            const Reader piece = text.part(begin, task);
+            std::size_t stop = is_line ? piece.find(0, FormTables::ENDS) : piece.find_point(0, U'\n');
+            const bool asks = is_line && !count && (piece.at(stop) == U'?' || begins_choices(piece.from(stop), finder));
+            if (asks) stop = piece.find_point(piece.skip(0), U' ');
+            const Reader line = piece.part(0, stop), rest = piece.from(std::min(stop + 1, piece.size()));
+            const std::size_t letters = piece.letters();
+            bool more = !is_line && !finder.find(piece).ranges.empty();
+            if (!is_line && !more && answer.points.empty() && out + letters > count) {
+                listed = listed || !finder.find(body_.reader(text.tables)).ranges.empty();
+                more = !listed;
+            }
+            if (more) {
+                task = start;
+            } else if (is_line && (line.letters() > 60 || (asks && stop == piece.size()))) {
+                task = begin;
+            } else if (is_line) {
+                add(line, notes);
+                task -= rest.size();
+            } else {
+                add(line, is_answer ? answer.points : explanation.points);
+                add(rest, explanation.points);
+                out += letters;
+            }
+            if (!more) body.push_back(U'\n');
+            append(body, text.text.subspan(task, end - task));
+            count += text.part(task, end).letters();
         }
-        if (!is_size(part) && !(wanted && part.digits(0) == part.size())) append(to, address.text.subspan(i, end + 1 - i));
-        wanted = std::ranges::equal(part.text, std::u32string_view(U"max"));
+        const Reader asked = body_.reader(text.tables);
+        const bool single = marks_.size() == 1 && !(marks_[0].kinds & LINE);
+        if (behind_opening(asked).letters(4) >= (single ? 4u : 1u)) return asked;
+        clear(answer.points, explanation.points);
+        notes.resize(noted);
+        return text;
     }
-}
 
-// Appends what a picture is known by: the file's name where it is one by itself, else the address without protocol; and
-// the parameters that name it. Of a picture's file few do. All that follows the path does if nothing else names it.
-void append_image_key(const Reader& address, Buffer& to) {
-    static constexpr std::u32string_view NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
-                                                    U"page", U"index", U"top_left_x", U"top_left_y"};
-    static constexpr std::u32string_view NAMELESS = U"image";
-    const Points all = address.text;
-    const auto cut = [](Points text, std::u32string_view ends) {  // before the first of these characters
-        return text.first(std::ranges::find_first_of(text, ends) - text.begin());
-    };
-    const auto has_digit = [&](Points text) { return address.tables.has_any(text, Class::digit); };
-    Buffer sizeless;
-    const bool is_data = begins(all, U"data:");
-    const Points written = is_data ? all : cut(all, U"?#"), behind = all.subspan(written.size());
-    if (!is_data) append_sizeless({address.tables, written}, sizeless);
-    const Points whole = is_data ? all : Points(sizeless);
-    const auto host = std::ranges::search(whole, std::u32string_view(U"//"));
-    const Points path = host.empty() ? whole : whole.subspan(host.end() - whole.begin());
-    const Points name = whole.subspan(find_last(whole, U'/'));
-    const std::size_t dot = find_last(name, U'.');
-    append(to, (dot > 1 ? dot - 1 : name.size()) >= 8 && has_digit(name) ? name : path);
-    const bool is_file = dot && is_one_of(name.subspan(dot), FILES);
-    const bool is_named = is_file || has_digit(path.subspan(host.empty() ? 0 : cut(path, U"/").size()));
-    const std::size_t size = to.size();
-    for (Points left = cut(behind, U"#"); left.size() > 1;) {
-        const Points parameter = cut(left.subspan(1), U"&");
-        const Points of = cut(parameter, U"=");
-        if (is_file ? is_one_of(of, NAMES) : !is_passing(of)) append(to, left.first(parameter.size() + 1));
-        left = left.subspan(parameter.size() + 1);
+private:
+    // 难度：易 下列哪一项...? A. is no note to its end.
+    static bool begins_choices(const Reader& text, ChoiceFinder& finder) {
+        const Choices found = finder.find(text);
+        return !found.ranges.empty() && !text.part(0, found.stem).letters(1);
     }
-    if (to.size() == size && !is_named) append(to, behind);
-    if (all.empty()) dedup::append(to, NAMELESS);
-}
+
+    static void add(const Reader& text, Buffer& to) {
+        append(to, text.text);
+        to.push_back(U'\n');
+    }
+
+    struct Mark {
+        std::size_t start, end;
+        std::uint16_t kinds;
+    };
+
+    // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
+    void find_marks(const Reader& text) {
+        marks_.clear();
+        for (std::size_t i = 0;;) {
+            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
+            if (i == text.size()) return;
+            std::size_t end = 0;
+            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
+                const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
+                const auto found = text.phrase(j, KEY);
+                if (found.length) end = text.after_label(j + found.length, U":]");
+                if (end) marks_.push_back({i, end, found.kinds});
+            }
+            i = end ? end : i + 1;
+        }
+    }
+
+    std::vector<Mark> marks_;
+    SearchedText body_;
+};
 
 class TextParser {
 public:
@@ -117,24 +107,23 @@ public:
         fold(keep_capitals(text));
         Buffer& notes = notes_.points;
         notes.clear();
-        const Searched whole = take_brackets(strip_tags(text_.reader(tables_), notes), rest_, notes);
+        const Reader whole = take_brackets(strip_tags(text_.reader(tables_), notes), rest_, notes);
         const std::size_t taken = notes.size();
-        const Searched rest = take_sentences(whole, body_, notes);
+        const Reader rest = take_sentences(whole, body_, notes);
         const bool enough = rest.letters(4) >= 4;
         if (!enough) notes.resize(taken);
-        const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), behind = behind_opening(task);
-        const Searched body = behind.letters(4) >= 4 ? behind : task;
-        const auto choices = finder_.find(body, true);
-        const Searched stem = body.part(0, finder_.stem);
+        const Reader task = splitter_.split(enough ? rest : whole, finder_, notes), behind = behind_opening(task);
+        const Reader body = behind.letters(4) >= 4 ? behind : task;
+        const Choices choices = finder_.find(body, true);
 
-        ParsedTexts::Place& place = to_.places.back();
-        place.han = tables_.has_any(body.text, Class::han);
-        place.layout.provisions = is_provision(task, 0);
-        place.stem = write(stem);
-        for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
-        place.answer = write(splitter_.answer.reader(tables_));
-        place.explanation = write(splitter_.explanation.reader(tables_));
-        place.notes = write(notes_.reader(tables_));
+        ParsedTexts::Slot& slot = to_.slots.back();
+        slot.han = tables_.has_any(body.text, Class::han);
+        slot.layout.provisions = is_provision(task, 0);
+        slot.stem = write(body.part(0, choices.stem));
+        for (const Range choice : choices.ranges) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
+        slot.answer = write(splitter_.answer.reader(tables_));
+        slot.explanation = write(splitter_.explanation.reader(tables_));
+        slot.notes = write(notes_.reader(tables_));
         to_.end_one();
     }
 
@@ -176,7 +165,7 @@ private:
             size = next - to.data();
             if (i == text.size()) break;
             const std::uint32_t& point = text[i];
-            const std::size_t place = tables_.folded_place(point);
+            const std::size_t place = tables_.folded_index(point);
             std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
             Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
             if (now == FormTables::JOINED) {
@@ -245,8 +234,8 @@ private:
             const bool symbol = both && is_symbol(i, end), single = end == i + 1;
             const bool behind = all.is(behind_space(i), Class::digit);  // a number
             const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
-            const bool named = all.is_in(end, U"这一") && (all.stands(end, U"这个单词") || all.stands(end, U"这个词") || all.stands(end, U"一词"));
-            const bool word = named || (all.is_in(i - 1, U"词 ") && (all.stands(i - 2, U"单词") || all.stands(i - 5, U"word ")));
+            const bool named = all.is_in(end, U"这一") && (all.has_word(end, U"这个单词") || all.has_word(end, U"这个词") || all.has_word(end, U"一词"));
+            const bool word = named || (all.is_in(i - 1, U"词 ") && (all.has_word(i - 2, U"单词") || all.has_word(i - 5, U"word ")));
             const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
             const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
                                (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN\u03a9\u2126"))));
@@ -261,7 +250,7 @@ private:
         return cased_.empty() ? text : Points(cased_);
     }
 
-    Range write(const Searched& part) {
+    Range write(const Reader& part) {
         if (part.text.empty()) return to_.write({});
         const Range range = to_.write(flattener_.flatten(part));
         for (const Points address : flattener_.images) {

@@ -1,28 +1,19 @@
-// Numerals and units in plain notation; profiles of forms.
-#include "judgment/profile.hpp"
-
+// Numerals and units in one notation; profiles of forms; words that one of two texts has alone, and titles.
+#include <cmath>
 #include <string>
+#include <tuple>
+
+#include "judgment/features.hpp"
 
 namespace dedup::judgment {
-
 namespace {
 
 constexpr std::uint64_t LARGEST = 1'000'000'000'000'000;
 
-// Chinese numerals: digits, two of which are written in two ways, and 十 and its like, which stand for a scale.
+// Chinese numerals: digits, two of which have two forms, then scales, 十 first.
 constexpr std::u32string_view NUMERALS = U"零一二三四五六七八九〇两十百千万亿";
-constexpr int DIGITS[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 2};
-constexpr std::uint64_t SCALES[] = {10, 100, 1000, 10'000, 100'000'000};
-
-bool is_numeral(std::uint32_t point) { return NUMERALS.find(point) != NUMERALS.npos; }
-int digit_of(std::uint32_t point) {  // -1 for others
-    const std::size_t k = NUMERALS.find(point);
-    return k < std::size(DIGITS) ? DIGITS[k] : -1;
-}
-std::uint64_t scale_of(std::uint32_t point) {  // 0 for others
-    const std::size_t k = NUMERALS.find(point) - std::size(DIGITS);
-    return k < std::size(SCALES) ? SCALES[k] : 0;
-}
+constexpr std::uint64_t VALUES[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 2, 10, 100, 1000, 10'000, 100'000'000};
+constexpr std::size_t SCALES = 12;  // index of the first one
 
 // A bit for each character of the basic plane, whether a number begins with it: every character is asked.
 constexpr std::array<std::uint64_t, PLANE / 64> BEGINNINGS = [] {
@@ -33,76 +24,71 @@ constexpr std::array<std::uint64_t, PLANE / 64> BEGINNINGS = [] {
     return bits;
 }();
 bool begins_number(std::uint32_t point) { return point < PLANE && BEGINNINGS[point / 64] >> point % 64 & 1; }
+bool is_numeral(std::uint32_t point) { return begins_number(point) && !is_digit(point); }
 
-std::size_t end_of_numeral(Points text, std::size_t at) {
-    while (at < text.size() && is_numeral(text[at])) at++;
+// Behind the characters from `at` on that pass a test.
+std::size_t end_of(Points text, std::size_t at, auto test) {
+    while (at < text.size() && test(text[at])) at++;
     return at;
 }
 
 std::size_t end_of_number(Points text, std::size_t at) {
-    const std::size_t begin = at;
-    while (at < text.size() && is_digit(text[at])) at++;
-    if (at > begin && at + 1 < text.size() && text[at] == '.' && is_digit(text[at + 1])) {
-        at++;
-        while (at < text.size() && is_digit(text[at])) at++;
-    }
-    return at;
+    const std::size_t end = end_of(text, at, is_digit);
+    const bool has_decimals = end > at && end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1]);
+    return has_decimals ? end_of(text, end + 1, is_digit) : end;
 }
 
-// Writes a Chinese numeral in digits: 二〇二四, 一百零五, 三万; itself where it is none.
+// Writes a Chinese numeral in digits: 二〇二四, 一百零五, 三万; itself if it is none.
 void write_value(Points run, Buffer& to) {
-    const auto is_scale = [](std::uint32_t point) { return scale_of(point) > 0; };
-    if (std::none_of(run.begin(), run.end(), is_scale)) {
-        for (const std::uint32_t point : run) to.push_back('0' + digit_of(point));
+    const auto is_scale = [](std::uint32_t point) { return NUMERALS.find(point) >= SCALES; };
+    const auto counts = [](std::uint32_t point) { return NUMERALS.find(point) <= SCALES; };
+    if (std::ranges::none_of(run, is_scale)) {
+        for (const std::uint32_t point : run) to.push_back('0' + VALUES[NUMERALS.find(point)]);
         return;
     }
-    const auto counts = [](std::uint32_t point) { return digit_of(point) >= 0 || point == U'十'; };
-    if (std::none_of(run.begin(), run.end(), counts)) return append(to, run);
+    if (std::ranges::none_of(run, counts)) return append(to, run);
     std::uint64_t total = 0, section = 0, number = 0;
     for (const std::uint32_t point : run) {
-        const std::uint64_t scale = scale_of(point);
-        if (!scale) {
-            number = digit_of(point);
+        const std::uint64_t value = VALUES[NUMERALS.find(point)];
+        if (!is_scale(point)) {
+            number = value;
             continue;
         }
-        if (scale < 10'000) {
-            section += std::max<std::uint64_t>(number, 1) * scale;
+        if (value < 10'000) {
+            section += std::max<std::uint64_t>(number, 1) * value;
         } else {
-            if (total + section + number > LARGEST / scale) return append(to, run);
-            total = (total + section + number) * scale;
+            if (total + section + number > LARGEST / value) return append(to, run);
+            total = (total + section + number) * value;
             section = 0;
         }
         number = 0;
     }
-    for (const char c : std::to_string(total + section + number)) to.push_back(c);
+    dedup::append(to, std::to_string(total + section + number));
 }
 
 // Writes 1.5 and 万 as 15000: the point moves.
 void write_scaled(Points digits, std::size_t places, Buffer& to) {
-    const std::size_t point = std::find(digits.begin(), digits.end(), '.') - digits.begin();
-    const std::size_t start = to.size();
-    const auto digit = [&](std::size_t i) { return i < digits.size() ? digits[i] : '0'; };
-    std::size_t at = 0;
-    for (; at < point; at++) to.push_back(digits[at]);
-    for (std::size_t k = 0; k < places; k++) to.push_back(digit(++at));
-    std::size_t zeros = 0;
-    while (start + zeros + 1 < to.size() && to[start + zeros] == '0') zeros++;
-    to.erase(to.begin() + start, to.begin() + start + zeros);
-    std::size_t end = digits.size();
-    while (end > at + 1 && digits[end - 1] == '0') end--;
-    if (end <= at + 1) return;
+    const Points whole = digits.first(std::ranges::find(digits, '.') - digits.begin());
+    const Points decimals = digits.subspan(std::min(whole.size() + 1, digits.size()));
+    Buffer moved(whole.begin(), whole.end());
+    for (std::size_t k = 0; k < places; k++) moved.push_back(k < decimals.size() ? decimals[k] : '0');
+    const auto is_zero = [](std::uint32_t point) { return point == '0'; };
+    append(to, Points(moved).subspan(std::min(end_of(moved, 0, is_zero), moved.size() - 1)));
+    Points rest = decimals.subspan(std::min(places, decimals.size()));
+    while (!rest.empty() && is_zero(rest.back())) rest = rest.first(rest.size() - 1);
+    if (rest.empty()) return;
     to.push_back('.');
-    append(to, digits.subspan(at + 1, end - at - 1));
+    append(to, rest);
 }
 
-// Each of these writes what begins at a place, and returns where it ends.
+// Each of these writes a number from `at` on, and returns its end.
 std::size_t write_numeral(Points text, std::size_t at, Buffer& to) {
-    const std::size_t end = end_of_numeral(text, at), next = end + 2;
+    const std::size_t end = end_of(text, at, is_numeral), next = end + 2;
     const Points run = text.subspan(at, end - at);
     const bool hundred = run.size() == 1 && run[0] == U'百';
     const bool fraction = next < text.size() && text[end] == U'分' && text[end + 1] == U'之';
-    const std::size_t above = fraction ? end_of_numeral(text, next) : next;
-    if (fraction && above > next) {
+    const std::size_t above = fraction ? end_of(text, next, is_numeral) : next;
+    if (above > next) {
         write_value(text.subspan(next, above - next), to);
         to.push_back(hundred ? '%' : '/');
         if (!hundred) write_value(run, to);
@@ -118,21 +104,19 @@ std::size_t write_numeral(Points text, std::size_t at, Buffer& to) {
     return end;
 }
 
-std::size_t write_number(Points text, std::size_t at, Buffer& to) {
+std::size_t write_digits(Points text, std::size_t at, Buffer& to) {
     const std::size_t end = end_of_number(text, at);
     const Points digits = text.subspan(at, end - at);
-    const bool ten_thousand = end < text.size() && text[end] == U'万';
-    if (!ten_thousand && !(end < text.size() && text[end] == U'亿')) {
+    const std::size_t places = end == text.size() ? 0 : text[end] == U'万' ? 4 : text[end] == U'亿' ? 8 : 0;
+    if (places)
+        write_scaled(digits, places, to);
+    else
         append(to, digits);
-        return end;
-    }
-    write_scaled(digits, ten_thousand ? 4 : 8, to);
-    return end + 1;
+    return end + (places > 0);
 }
 
 std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, Buffer& to) {
-    const Points starts = spellings.unit_starts;
-    if (at == text.size() || !std::binary_search(starts.begin(), starts.end(), text[at])) return at;
+    if (at == text.size() || !std::ranges::binary_search(spellings.unit_starts, text[at])) return at;
     for (std::size_t size = std::min(spellings.longest_unit, text.size() - at); size > 0; size--) {
         const Spellings::Spelling unit = spellings.find(text.subspan(at, size));
         if (!(unit.uses & Spellings::BEHIND_NUMBER)) continue;
@@ -140,6 +124,120 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
         return at + size;
     }
     return at;
+}
+
+constexpr std::size_t LONGEST_TITLE = 60;    // characters
+constexpr double LEAST_CHANGE = 5;           // weight: less is a light word
+
+// Whether a number is in a clause with two words, Chinese ones in a Chinese text: a number alone is a date, a counter or an
+// address of the page.
+bool is_in_sentence(std::span<const Token> tokens, std::size_t number, bool han) {
+    const auto in_clause = [&](std::size_t i) { return i < tokens.size() && tokens[i].clause == tokens[number].clause; };
+    std::size_t words = 0, i = number;
+    while (i > 0 && in_clause(i - 1)) i--;
+    for (; in_clause(i); i++) words += tokens[i].kind == Kind::word && !(han && tokens[i].flags & LATIN);
+    return words >= 2;
+}
+
+// Words of one form that the other lacks: their weight, each word once; the greatest weight of one, by how often it occurs;
+// whether a number in a sentence is among them.
+struct OwnWords {
+    double weight = 0, named = 0;
+    bool has_number = false;
+
+    OwnWords(const Form& form, const Form& other, Keys alike, bool numbers) {
+        const auto is_shared = [&](std::uint64_t key) {
+            return other.profile->has_word(key) || std::ranges::find(alike, key) != alike.end();
+        };
+        auto its = other.profile->words.begin();
+        const auto end = other.profile->words.end();
+        for (const Word& word : form.profile->words) {
+            while (its != end && its->key < word.key) its++;
+            const bool shared = (its != end && its->key == word.key) || std::ranges::find(alike, word.key) != alike.end();
+            if (word.image || shared) continue;
+            weight += word.weight;
+            named = std::max(named, word.weight * std::log1p(word.count));
+        }
+        const auto tokens = asked(form);
+        for (std::size_t i = 0; numbers && i < tokens.size() && !has_number; i++)
+            has_number = tokens[i].kind == Kind::number && !is_shared(tokens[i].key) && is_in_sentence(tokens, i, form.profile->han > 0);
+    }
+};
+
+// Words of a title that the other one lacks. In a Chinese text, words in Latin letters are identifiers.
+struct OwnTitle {
+    Buffer text;
+    double weight = 0;
+    bool named = false;     // by an identifier or a number
+    bool compound = false;  // part of an identifier is among them: google-chrome, chrome
+    bool asks = false;      // the title does
+
+    OwnTitle(const Form& form, std::span<const Token> title, std::span<const Token> other, bool han) {
+        const auto is_latin = [&](std::size_t i) { return han && i < title.size() && title[i].flags & LATIN; };
+        for (std::size_t i = 0; i < title.size(); i++) {
+            const Token& token = title[i];
+            asks |= (token.flags & ASKS) != 0;
+            if (!has_content(token) || token.kind == Kind::image || token.kind == Kind::symbol ||
+                std::ranges::find(other, token.key, &Token::key) != other.end())
+                continue;
+            append(text, form.text(token));
+            weight += token.weight;
+            const bool names = is_latin(i) || token.kind == Kind::number;
+            named |= names;
+            compound |= (is_latin(i) && is_latin(i + 1)) || (names && is_latin(i - 1));
+        }
+    }
+};
+
+// Whether one title is the other but for a name, or its own words recur in its text and not in the other text.
+bool names_subject(const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
+    const Points name = form.text(title), reference = other.text(other_title);
+    const Points behind = form.text(asked(form)).subspan(name.size()), whole = other.text(asked(other));
+    const auto recurs = [&](Points word) {
+        const auto in = [&](Points text) { return !std::ranges::search(text, word).empty(); };
+        return word.size() > 1 && in(behind) && !in(whole);
+    };
+    const auto [begin, end] = frame(name, reference);
+    if (2 * (begin + end) >= std::max(name.size(), reference.size())) return true;
+    return recurs(name.subspan(begin, name.size() - end - begin)) ||
+           std::ranges::any_of(title, [&](const Token& token) { return has_content(token) && recurs(form.text(token)); });
+}
+
+constexpr std::uint64_t PRIME = 0x9E3779B185EBCA87;
+
+// The keys of tokens that may change the meaning; `buffer` holds them.
+Keys keys_of(std::span<const Token> tokens, std::vector<std::uint64_t>& buffer) {
+    if (buffer.size() < tokens.size()) buffer.resize(tokens.size());
+    std::size_t count = 0;
+    for (const Token& token : tokens) {
+        buffer[count] = token.key;
+        count += has_content(token) | ((token.flags & GRAMMAR) != 0);
+    }
+    return Keys(buffer).first(count);
+}
+
+std::uint64_t hash(Keys keys) { return XXH3_64bits(keys.data(), keys.size_bytes()); }
+
+// Adds the distinct words.
+void add_words(const Form& form, Profile& to) {
+    std::vector<Word>& words = to.words;
+    for (const Token& token : asked(form)) {
+        if (has_content(token)) words.push_back({token.key, token.weight, 1, token.kind == Kind::image});
+    }
+    std::ranges::sort(words, {}, &Word::key);
+    std::size_t size = 0;
+    for (const Word& word : words) {
+        Word& last = words[size - (size > 0)];
+        if (size == 0 || last.key != word.key) {
+            words[size++] = word;
+            continue;
+        }
+        last.weight = std::max(last.weight, word.weight);
+        last.count++;
+        last.image &= word.image;
+    }
+    words.resize(size);
+    for (const Word& word : words) to.words_weight += word.weight;
 }
 
 }  // namespace
@@ -150,11 +248,7 @@ void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
         const std::size_t plain = std::find_if(text.begin() + at, text.end(), begins_number) - text.begin();
         append(to, text.subspan(at, plain - at));
         if ((at = plain) == text.size()) return;
-        if (is_numeral(text[at])) {
-            at = write_numeral(text, at, to);
-        } else {
-            at = write_number(text, at, to);
-        }
+        at = is_digit(text[at]) ? write_digits(text, at, to) : write_numeral(text, at, to);
         if (is_digit(to.back())) at = write_unit(text, at, spellings, to);
     }
 }
@@ -170,52 +264,13 @@ void find_numbers(Points plain, std::vector<std::uint64_t>& to) {
     std::sort(to.begin(), to.end());
 }
 
-namespace {
-
-constexpr std::uint64_t PRIME = 0x9E3779B185EBCA87;
-
-std::uint64_t hash(std::span<const std::uint64_t> keys) { return XXH3_64bits(keys.data(), keys.size_bytes()); }
-
-// Those of tokens that say something; `room` holds them.
-std::span<const std::uint64_t> keys_of(std::span<const Token> tokens, std::vector<std::uint64_t>& room) {
-    if (room.size() < tokens.size()) room.resize(tokens.size());
-    std::size_t count = 0;
-    for (const Token& token : tokens) {
-        room[count] = token.key;
-        count += has_content(token) | ((token.flags & GRAMMAR) != 0);
-    }
-    return std::span(room).first(count);
-}
-
-}  // namespace
-
-Letters ProfileBuilder::letters() const {
-    Letters letters;
-    counts_.each([&](std::uint64_t key, std::uint32_t count) {
-        letters.distinct.push_back({key, count});
-        letters.size += count;
-    });
-    return letters;
-}
-
-bool Profile::has_other_signs(const Profile& other) const {
-    for (auto one = signs.begin(), its = other.signs.begin(); one != signs.end() && its != other.signs.end();) {
-        const bool same = one->context == its->context;
-        if (same && one->signs != its->signs) return true;
-        const bool first = one->context <= its->context;
-        its += same || !first;
-        one += first;
-    }
-    return false;
-}
-
 Profile ProfileBuilder::build(const Form& form) {
     Profile profile;
     add_choices(form, profile);
     const auto stem = form.of(form.stem);
     find_clauses(form, form.stem, keys_, profile.clauses);
     text_.clear();
-    write_plainly(form.text(stem), relations_.spellings, text_);
+    write_plainly(form.text(stem), spellings_, text_);
     find_numbers(text_, profile.numbers);
     if (form.explanation.size()) {
         add_numbers(form, form.explanation, profile.explained);
@@ -231,7 +286,7 @@ Profile ProfileBuilder::build(const Form& form) {
         profile.last_clause = std::max(profile.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
     }
     std::uint64_t before = 0;
-    for (const Token& token : form.of(asked_of(form))) {
+    for (const Token& token : asked(form)) {
         if (token.signs) profile.signs.push_back({std::rotl(before, 1) ^ token.key, token.signs});
         before = token.key;
         if (token.flags & GRAMMAR) {
@@ -245,16 +300,17 @@ Profile ProfileBuilder::build(const Form& form) {
     }
     std::ranges::stable_sort(profile.signs, {}, &Sign::context);
     std::ranges::sort(profile.grammar);
+    add_words(form, profile);
     for (const std::uint32_t point : content(form, stem)) counts_[key_of(point)].value++;
     profile.letters = letters();
     return profile;
 }
 
-// Those of each token by itself: 40, 200 is not 40200.
+// Numbers of each token by itself: 40, 200 is not 40200.
 void ProfileBuilder::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
     text_.clear();
     for (const Token& token : form.of(part)) {
-        write_plainly(form.text(token), relations_.spellings, text_);
+        write_plainly(form.text(token), spellings_, text_);
         text_.push_back(U' ');
     }
     find_numbers(text_, to);
@@ -283,11 +339,20 @@ void ProfileBuilder::add_choices(const Form& form, Profile& to) {
         const auto tokens = form.of(range);
         const Points text = content(form, tokens);
         for (const std::uint32_t point : text) counts_[key_of(point)].value++;
-        write_plainly(text, relations_.spellings, to.choices);
+        write_plainly(text, spellings_, to.choices);
         to.ends.push_back(to.choices.size());
         to.keys.push_back(hash(keys_of(tokens, keys_)));
     }
     to.choice_letters = letters();
+}
+
+Letters ProfileBuilder::letters() const {
+    Letters letters;
+    counts_.each([&](std::uint64_t key, std::uint32_t count) {
+        letters.distinct.push_back({key, count});
+        letters.size += count;
+    });
+    return letters;
 }
 
 void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys, std::vector<Clause>& found) {
@@ -296,9 +361,85 @@ void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys
     for (std::uint32_t at = part.begin; at < part.end;) {
         const std::uint32_t begin = at;
         while (at < part.end && form.tokens[at].clause == form.tokens[begin].clause) at++;
-        const auto own = keys_of(form.of({begin, at}), keys);
+        const Keys own = keys_of(form.of({begin, at}), keys);
         found.push_back({{begin, at}, (hash(own) & ~std::uint64_t{1}) | (own.size() >= 2)});
     }
+}
+
+SharedWeight shared_weight(const Form& a, const Form& b) {
+    SharedWeight sum{0, a.profile->words_weight, b.profile->words_weight};
+    auto its = b.profile->words.begin();
+    const auto end = b.profile->words.end();
+    for (const Word& word : a.profile->words) {  // exact in any order: the weights are floats
+        while (its != end && its->key < word.key) its++;
+        if (its != end && its->key == word.key) sum.both += std::min(word.weight, its->weight);
+    }
+    return sum;
+}
+
+bool measure_own(const Form& a, const Form& b, Keys alike, Comparison& to) {
+    auto& f = to.features;
+    const auto put = [&](std::size_t least, std::size_t most, double x, double y) {
+        std::tie(f[least], f[most]) = std::minmax(x, y);
+    };
+    const auto [both, left, right] = shared_weight(a, b);
+    const bool is_article = to.kind == TextKind::article;
+    const OwnWords x(a, b, alike, is_article), y(b, a, alike, is_article);
+    put("own_least"_f, "own_most"_f, x.weight / std::max(left, 1.0), y.weight / std::max(right, 1.0));
+    put("named_least"_f, "named_most"_f, x.named, y.named);
+    f["held"_f] = both / std::max(std::min(left, right), 1.0);
+    if (to.kind == TextKind::question) return false;
+    double changed[2] = {0, 0};
+    for (const Difference& one : to.differences.differences) {
+        if (one.moved || one.choice) continue;
+        for (const std::uint32_t at : one.left.of(to.differences.left)) changed[0] += a.tokens[at].weight;
+        for (const std::uint32_t at : one.right.of(to.differences.right)) changed[1] += b.tokens[at].weight;
+    }
+    put("clauses_least"_f, "clauses_most"_f, 1 - changed[0] / std::max(a.profile->weight, 1.0),
+        1 - changed[1] / std::max(b.profile->weight, 1.0));
+    return x.has_number && y.has_number;
+}
+
+// The first lines name the subjects of two articles; if these are equal, as NAME of a manual is, the second ones may. A
+// question is no name, nor is the same in other words.
+std::uint32_t compare_titles(const Form& a, const Form& b, Subsequence& subsequence, Features& f) {
+    if (std::min(a.layout.lines, b.layout.lines) < 2) return 0;
+    const bool han = a.profile->han > 0 && b.profile->han > 0;
+    const bool rules = a.layout.provisions || b.layout.provisions;
+    for (const std::size_t line : {0, 1}) {
+        const auto x = a.of(a.layout.first[line]), y = b.of(b.layout.first[line]);
+        if (std::max(a.text(x).size(), b.text(y).size()) > LONGEST_TITLE) return 0;
+        const OwnTitle left(a, x, y, han), right(b, y, x, han);
+        const double weight = std::max(left.weight, right.weight);
+        if (line == 0) f["title_most"_f] = weight;
+        if (left.text.empty() && right.text.empty()) continue;
+        bool differ = line == 0 && (left.compound || right.compound || (rules && weight >= LEAST_CHANGE));
+        const auto [shorter, longer] = std::minmax({left.text.size(), right.text.size()});
+        if (shorter && !(left.asks && right.asks)) {
+            const std::size_t common = subsequence.length(left.text, right.text);
+            const bool is_alike = 5 * common >= 3 * longer || common == shorter;
+            differ |= (left.named && right.named) ||
+                      (line == 0 && !is_alike && (names_subject(a, x, b, y) || names_subject(b, y, a, x)));
+        }
+        return differ ? "title"_g : 0;
+    }
+    return 0;
+}
+
+bool is_stated(const Form& form, std::span<const std::uint32_t> numbers) {
+    return std::ranges::any_of(numbers, [&](std::uint32_t at) {
+        const Token& token = form.tokens[at];
+        const bool names = token.kind == Kind::number || token.flags & LATIN;
+        return names && is_in_sentence(form.tokens, at, form.profile->han > 0);
+    });
+}
+
+bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) {
+    if (!a.layout.provisions || !b.layout.provisions || change.alike || change.most() < LEAST_CHANGE) return false;
+    const auto is_in_rule = [](const Form& form, std::span<const std::uint32_t> numbers) {
+        return !numbers.empty() && numbers.back() >= form.stem.begin + form.layout.preamble;
+    };
+    return is_in_rule(a, one.left.of(found.left)) || is_in_rule(b, one.right.of(found.right));
 }
 
 }  // namespace dedup::judgment

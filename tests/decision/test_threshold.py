@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from dedup_job.decision import AbortSettings, DecisionSettings
 from dedup_job.judgment import JOINED
 from tests.judging import judge_for
-from tests.reference.canonical import canonical_of
+from tests.reference.similarity import canonical_of
 
 LONG = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
 CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"

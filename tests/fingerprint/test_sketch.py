@@ -12,8 +12,7 @@ from dedup_job.documents import Channel
 from dedup_job.fingerprint import Sketcher
 from dedup_job.native.bytes_column import pack
 from tests.judging import judge_for
-from tests.reference.canonical import canonical_of
-from tests.reference.similarity import naive_jaccard
+from tests.reference.similarity import canonical_of, naive_jaccard
 from tests.reference.sketch import (
     naive_bins,
     naive_bits,

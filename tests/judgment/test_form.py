@@ -8,7 +8,7 @@ from dedup_job import _core
 from dedup_job.judgment import tables
 from dedup_job.native.bytes_column import strings_of
 from tests.judgment.forms import are_same, canonical, check, judge
-from tests.reference.form import Kind, form_of
+from tests.reference.form import form_of, parts_of
 from tests.strings import NASTY, generated
 
 QUESTIONS = [
@@ -321,8 +321,7 @@ def test_richness_counts_what_the_form_holds():
     assert all(map(any, zip(*found, strict=True)))
     for (images, choices, answer, explained), text in zip(found, texts, strict=True):
         form = form_of(text)
-        parts = [form.stem, *form.choices, form.answer, form.explanation, form.notes]
-        assert images == sum(token.kind == Kind.IMAGE for part in parts for token in part)
+        assert images == len(parts_of(text).images)
         assert choices == len(form.choices)
         assert answer == bool(form.answer)
         assert explained == (sum(len(token.text) for token in form.explanation) >= 10)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from dedup_job.judgment import VERDICT
 from tests.judgment.forms import judge
-from tests.reference.canonical import canonical_of
-from tests.reference.similarity import naive_jaccard
+from tests.reference.similarity import canonical_of, naive_jaccard
 
 ALPHABET = [*"ab水火12 \u3000\t\u2028\x00\U0010ffff\U00020bb7\ud800\udc00"]
 TEXTS = st.lists(

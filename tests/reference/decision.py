@@ -1,6 +1,6 @@
 """The naive version of the decision stage: one text after the other, in plain Python.
 
-It shares no code with dedup_job; a judge is handed in, and forms have a naive version of their own.
+It shares no code with dedup_job but for the parts of a text; a judge is handed in.
 """
 
 import math
@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.reference.canonical import canonical_of
-from tests.reference.similarity import naive_jaccard
+from tests.reference.similarity import canonical_of, naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
 CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
