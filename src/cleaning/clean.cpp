@@ -147,7 +147,7 @@ private:
 
     Page page_;
     Elements elements_;
-    Room unescaped_;
+    PointBuffer unescaped_;
 };
 
 constexpr std::size_t LONGEST_NOTE = 100;  // characters of a line that can be cut off
@@ -294,7 +294,7 @@ private:
     const Cleaner& cleaner_;
     const DropRules drop_rules_;
     MarkupReader reader_;
-    Room marked_, out_;
+    PointBuffer marked_, out_;
     std::vector<std::uint32_t> held_;
 };
 

@@ -89,7 +89,7 @@ public:
     bool hides = true;                       // whether what nobody sees goes
 
 private:
-    Room value_;
+    PointBuffer value_;
 };
 
 // Without the delimiters that a formula brings along: $, \( \), \[ \].

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cleaning/characters.hpp"
-#include "core/hash.hpp"
+#include "core/text.hpp"
 
 namespace dedup::cleaning {
 

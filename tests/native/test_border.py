@@ -152,7 +152,7 @@ def test_arrays_of_a_file_that_do_not_fit_are_refused(name):
     [
         (lambda: _core.sketch(STRINGS._replace(lengths=ROWS[:3]), None), "as many lengths"),
         (lambda: _core.copy_strings(STRINGS, np.zeros(5, np.uint8), ROWS), "does not fit"),
-        (lambda: _core.copy_strings(STRINGS, np.zeros(80, np.uint8), ROWS[:2]), "as many places"),
+        (lambda: _core.copy_strings(STRINGS, np.zeros(80, np.uint8), ROWS[:2]), "as many offsets"),
         (lambda: index().add(IDS.take(slice(2)), PRINTS, {}), "as many ids"),
         (lambda: index().find((PRINTS[0][:-1], *PRINTS[1:])), "no row of records"),
         (lambda: index().find((PRINTS[0], PRINTS[1][:3], PRINTS[2])), "as many keys"),
