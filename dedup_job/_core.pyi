@@ -47,7 +47,7 @@ def build_lexicon(
 ) -> dict[str, NDArray[Any]]: ...
 
 # cleaning
-ELEMENTS: tuple[str, ...]
+ELEMENTS: Mapping[str, int]  # roles of elements by name, as in vocabulary.hpp
 LONGEST_NOTE: int
 
 class Cleaner:

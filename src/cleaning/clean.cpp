@@ -411,9 +411,9 @@ void bind_cleaning(nb::module_& m) {
              "Clean n texts.\n\nReturn for each whether it changes, bool (n,), and the number of characters cut off, int64 (n,),\n"
              "then the clean texts of those that change. drop_rules: called with a text and whether it has no markup; returns it\n"
              "without style rules, in a text without markup only without leading ones.");
-    nb::list names;  // of the elements of HTML, SVG and MathML
-    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.append(name); });
-    m.attr("ELEMENTS") = nb::tuple(names);
+    nb::dict elements;  // of HTML, SVG and MathML: their roles by name
+    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { elements[nb::cast(name)] = row.element.roles; });
+    m.attr("ELEMENTS") = elements;
     m.attr("LONGEST_NOTE") = LONGEST_NOTE;
 }
 

@@ -1,4 +1,4 @@
-"""Cleaning many texts at once gives what the oracle makes of each of them."""
+"""A batch is cleaned as each text alone; text without tags as by the reference."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings, drop_leading_rules
 from dedup_job.native.bytes_column import BREAK, pack
-from tests.cleaning.oracle import clean
+from tests.cleaning.reference import clean
 
 NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"
 NASTY += "<>&{}:;@#/!?.\"'=,a-pxZ若，😀\ud800\0"
@@ -34,13 +34,13 @@ SETTINGS = st.builds(
 
 @settings(max_examples=200)
 @given(TEXTS, SETTINGS)
-def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_oracle(texts, chosen):
+def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_reference(texts, chosen):
     cleaner = Cleaner(chosen)
     cleaned, same = cleaner.clean_all(texts), cleaner.cleaned(pack(texts)).same
     assert cleaned == [cleaner.clean(text) for text in texts]
     assert same.tolist() == [one == other for one, other in zip(texts, cleaned, strict=True)]
     for text, found in zip(texts, cleaned, strict=True):
-        if not TAG.search(text) and not chosen.cut_at:  # the oracle leaves rules among tags
+        if not TAG.search(text) and not chosen.cut_at:  # the reference keeps rules among tags
             assert found == clean(text, html=chosen.html == "auto", rules=drop_leading_rules)
 
 

@@ -1,7 +1,6 @@
 """What is tried with random inputs: documents, UTF-8, texts."""
 
 import functools
-import random
 import struct
 from contextlib import suppress
 from functools import partial
@@ -17,7 +16,7 @@ from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
 from dedup_job.native.bytes_column import bytes_of, pack, strings_of
-from tests.cleaning.pages import page
+from tests.cleaning.test_golden import PAGES
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
@@ -152,7 +151,7 @@ def check_forms(batch):
 TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the format
     "bson": (check_documents, documents, [*DEPRECATED.values(), *HEADS, *LENGTHS, *EDGES]),
     "utf-8": (check_utf8, documents, EDGES),
-    "cleaning": (check_cleaning, lambda: [*map(page, map(random.Random, range(300)))], TAGS),
+    "cleaning": (check_cleaning, lambda: PAGES, TAGS),
     "fingerprints": (check_fingerprints, real_texts, PIECES),
     "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], FORM_PIECES),
 }
