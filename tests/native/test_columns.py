@@ -42,7 +42,7 @@ def test_parts_are_joined_string_by_string(parts):
 
 
 def test_strings_at_some_rows_leave_the_others_empty():
-    some = strings_of([b"a", b"bc"]).spread(np.array([3, 1]), 5)
+    some = strings_of([b"a", b"bc"]).scattered(np.array([3, 1]), 5)
     assert some.list() == [b"", b"bc", b"", b"a", b""]
     assert strings_of([b"a", b"bc"]).where(np.array([False, True])).list() == [b"", b"bc"]
     assert strings_of([b"abc", b"de"]).between(1, np.array([2, 2])).list() == [b"b", b"e"]
@@ -70,7 +70,7 @@ def test_columns_of_texts_are_lists(some, others):
     rows = np.arange(len(few))
     results = {
         texts: some,
-        few.spread(n - 1 - rows, n): [*[""] * (n - len(few)), *others[:n][::-1]],
+        few.scattered(n - 1 - rows, n): [*[""] * (n - len(few)), *others[:n][::-1]],
         texts.replaced(rows, few): changed,
         texts.take(slice(1, None)): some[1:],
         concatenated(texts, texts): [text + text for text in some],
