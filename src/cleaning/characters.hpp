@@ -76,16 +76,7 @@ constexpr Offset NONE = -1;
 
 // Classes, as bits: white space; characters of words in any script; ASCII letters; ASCII letters and digits; marks inside
 // of names; first and further characters of an attribute's name; characters that end a value without quotes.
-enum Class : std::uint8_t {
-    SPACE = 1 << 0,
-    WORD = 1 << 1,
-    LETTER = 1 << 2,
-    ALNUM = 1 << 3,
-    MARK = 1 << 4,
-    STARTS = 1 << 5,
-    GOES_ON = 1 << 6,
-    ENDS = 1 << 7,
-};
+enum Class : std::uint8_t { SPACE = 1, WORD = 2, LETTER = 4, ALNUM = 8, MARK = 16, STARTS = 32, GOES_ON = 64, ENDS = 128 };
 
 // Kinds: white space within a line and between lines; characters that are dropped; beginnings of markup; braces, colon and @,
 // which style rules have; backticks, which fence code.
@@ -93,41 +84,25 @@ enum class Kind : std::uint8_t { plain, space, line, invisible, markup, opening,
 
 inline bool is_blank(Kind kind) { return kind == Kind::space || kind == Kind::line; }
 
-constexpr std::uint32_t END = 16;  // from the mark at the beginning of a span to the mark at its end
-
-// Marks for the meaning of markup: no text holds one, so none needs an escape.
+// Marks for the meaning of markup: no text holds one, so none needs an escape. Spans are UNDERLINE to LINED; `mark + END` ends
+// one.
 enum Mark : std::uint32_t {
-    CODE = BEYOND,  // around code in a line
-    CODE_END,
-    UNDERLINE = BEYOND + 8,  // spans
-    DOTS,
-    BOLD,
-    ITALIC,
-    SUP,
-    SUB,
-    RUBY,     // a reading
+    CODE = BEYOND, CODE_END,                             // around code in a line
+    UNDERLINE = BEYOND + 8, DOTS, BOLD, ITALIC, SUP, SUB,
+    RUBY,                                                // a reading
     FORMULA,
-    ITEM,     // of a list
-    ROW,      // of a table
-    FENCE,    // lines of code
-    LINED,    // an underlined block; an empty one is no blank to fill in
-    RUBY_END = RUBY + END,
-    FORMULA_END,
-    ITEM_END,
-    ROW_END,
-    FENCE_END,
-    LINED_END,
-    BODY = BEYOND + 40,  // behind the marker of an item
-    CELL,                // at the beginning of a cell
-    BLANK,               // a blank to fill in
-    FRESH,               // a new line, unless one has just begun
+    ITEM,                                                // of a list; its marker, then BODY
+    ROW,                                                 // of a table, with a CELL at the beginning of each cell
+    FENCE,                                               // lines of code
+    LINED,                                               // an underlined block; an empty one is no blank to fill in
+    BODY = BEYOND + 40, CELL,
+    BLANK,                                               // a blank to fill in
+    FRESH,                                               // a new line, unless one has just begun
     NO_MARK,
-    IMAGE = BEYOND + 48,  // before an address
-    AUDIO,
-    VIDEO,
-    ADDRESS_END,
-    ACCENTS = BEYOND + 64,  // the first of the accents: the LaTeX command number `mark - ACCENTS`
+    IMAGE = BEYOND + 48, AUDIO, VIDEO, ADDRESS_END,      // media, before an address
+    ACCENTS = BEYOND + 64,                               // the first accent: the LaTeX command number `mark - ACCENTS`
 };
+constexpr std::uint32_t END = 16, FORMULA_END = FORMULA + END, ROW_END = ROW + END, FENCE_END = FENCE + END;
 
 inline bool is_medium(std::uint32_t mark) { return IMAGE <= mark && mark <= VIDEO; }
 
@@ -164,10 +139,8 @@ Offset find(Points text, Offset at, Letters... letters) {
     });
 }
 
-constexpr std::size_t GROWTH = 10;  // most characters written for one; percent encoding is the greatest
-constexpr std::size_t SPARE = 256;  // most characters written without a character of the text
-
-inline std::size_t capacity_for(std::size_t length) { return GROWTH * length + SPARE + BEHIND; }
+// The most characters written for a text: ten for one, percent-encoded, and some without one.
+inline std::size_t capacity_for(std::size_t length) { return 10 * length + 256 + BEHIND; }
 
 class Writer {
 public:

@@ -233,22 +233,28 @@ struct Cleaner {
 // Returns a text without style rules; leading: only without the rules that it begins with.
 using DropRules = std::function<std::vector<std::uint32_t>(Points text, bool leading)>;
 
+// Calls take(part, mark) for each longest part of a text without marks, and the mark behind it, 0 at the end.
+void each_part(Points text, auto take) {
+    for (bool is_last = false; !is_last;) {
+        const auto mark = std::ranges::find_if(text, [](std::uint32_t point) { return point >= BEYOND; });
+        is_last = mark == text.end();
+        take(Points(text.begin(), mark), is_last ? 0 : *mark);
+        if (!is_last) text = {mark + 1, text.end()};
+    }
+}
+
 // Whether a text with marks is about bold or italic type, by its words outside formulas and addresses.
 bool speaks_of_weight(Points text) {
-    constexpr std::u32string_view WORDS[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
+    constexpr std::u32string_view EASTERN[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
+    constexpr std::string_view LATIN[] = {"bold", "italic"};
     std::uint32_t until = 0;
-    for (Points rest = text; !rest.empty(); rest = rest.subspan(1)) {
-        const std::uint32_t point = rest[0];
-        const auto begins = [&](std::u32string_view word) { return rest.size() > 1 && point == word[0] && rest[1] == word[1]; };
-        if (until) {
-            if (point == until) until = 0;
-        } else if (point >= BEYOND) {
-            until = is_medium(point) ? std::uint32_t{ADDRESS_END} : point == FORMULA ? std::uint32_t{FORMULA_END} : 0;
-        } else if (starts_with(rest, "bold") || starts_with(rest, "italic") || std::ranges::any_of(WORDS, begins)) {
-            return true;
-        }
-    }
-    return false;
+    bool speaks = false;
+    each_part(text, [&](Points part, std::uint32_t mark) {
+        speaks |= !until && (holds_any(part, EASTERN) || holds_any(part, LATIN));
+        if (!until) until = is_medium(mark) ? std::uint32_t{ADDRESS_END} : mark == FORMULA ? FORMULA_END : 0;
+        else if (mark == until) until = 0;
+    });
+    return speaks;
 }
 
 // Cleans one text after the other, in the same buffers.
@@ -277,19 +283,19 @@ private:
         reader_.write_to(marked_.get(size));
         Writer out(out_.get(size));
         if (cleaner_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
-        unsigned looks = RULES_AT_START | FENCES;
+        unsigned searched = RULES_AT_START | FENCES;
         Points bare = text;
-        Need need = Layout(text, false, out).lay_out(cleaner_.html ? looks | MARKUP : looks);
-        if (cleaner_.html && need != Need::none) {
+        unsigned found = Layout(text, false, out).lay_out(cleaner_.html ? searched | MARKUP : searched);
+        if (cleaner_.html && found) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
             out.cut(0);
             if (holds & TAGS) return laid_out(bare, out);
-            if (holds & BRACES) looks = FENCES;
-            need = Layout(bare, false, out).lay_out(looks);
+            if (holds & BRACES) searched = FENCES;
+            found = Layout(bare, false, out).lay_out(searched);
         }
-        if (need == Need::rules) return folded_again(drop_rules_(bare, true));
-        if (need == Need::fences) {
+        if (found & RULES_AT_START) return folded_again(drop_rules_(bare, true));
+        if (found & FENCES) {
             out.cut(0);
             fold_fenced(bare, out);
         }
@@ -298,7 +304,7 @@ private:
 
     // The layout of a text with marks, without its style rules.
     Points laid_out(Points text, Writer& out) {
-        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(RULES) == Need::none) return out.from(0);
+        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(RULES) == 0) return out.from(0);
         const Points left = without_rules(text);
         out = Writer(out_.get(capacity_for(left.size())));
         Layout(left, false, out).lay_out(0);
@@ -309,20 +315,14 @@ private:
     Points without_rules(Points text) {
         std::vector<std::uint32_t> left;
         int depth = 0;
-        for (Points rest = text; !rest.empty();) {
-            const auto first_mark = std::ranges::find_if(rest, [](std::uint32_t point) { return point >= BEYOND; });
-            const auto size = static_cast<std::size_t>(first_mark - rest.begin());
-            const Points part = rest.first(size);
-            if (depth > 0) append(left, part);
-            else if (!part.empty()) append(left, drop_rules_(part, false));
-            if (size == rest.size()) break;
-            const std::uint32_t mark = rest[size];
-            left.push_back(mark);
+        each_part(text, [&](Points part, std::uint32_t mark) {
+            if (depth > 0 || part.empty()) append(left, part);
+            else append(left, drop_rules_(part, false));
+            if (mark) left.push_back(mark);
             if (mark == CODE || mark == FENCE || mark == FORMULA || is_medium(mark)) depth++;
             const bool ends = mark == CODE_END || mark == FENCE_END || mark == FORMULA_END || mark == ADDRESS_END;
             depth -= ends && depth > 0;
-            rest = rest.subspan(size + 1);
-        }
+        });
         return hold(std::move(left));
     }
 

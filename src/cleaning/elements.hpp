@@ -282,7 +282,7 @@ private:
         for (std::uint32_t k = SPANS; k-- > 0;) {
             if (spans >> k & 1) out_.append(UNDERLINE + k + END);
         }
-        if (spans & IS_LINED) out_.append(LINED_END);
+        if (spans & IS_LINED) out_.append(LINED + END);
     }
 
     // Writes the end of the element on top.
@@ -308,12 +308,12 @@ private:
         } else if (action == Action::table_row) {
             out_.append(ROW_END);
         } else if (action == Action::reading) {
-            out_.append(RUBY_END);
+            out_.append(RUBY + END);
         } else if (action == Action::reading_mark && how != Closed::by_end) {
             out_.cut(entry.begin);
         } else if (action == Action::list_item && entry.extra) {
             close_spans(entry.spans_open);
-            out_.append(ITEM_END);
+            out_.append(ITEM + END);
             return;
         }
         if (entry.extra == IS_BOX && entry.box == top) {

@@ -36,11 +36,8 @@ struct OpenSpan {
     Offset breaks_before = 0;  // of a row
 };
 
-// Searched features, as bits: markup, fenced code, style rules at the start and anywhere.
-enum Look : unsigned { MARKUP = 1 << 0, FENCES = 1 << 1, RULES_AT_START = 1 << 2, RULES = 1 << 3 };
-
-// The feature that keeps a text from being laid out at once.
-enum class Need : std::uint8_t { none, markup, fences, rules };
+// Features that keep a text from being laid out at once, as bits: markup, fenced code, style rules anywhere and at the start.
+enum Feature : unsigned { MARKUP = 1, FENCES = 2, RULES = 4, RULES_AT_START = 8 };
 
 // Lays out one text.
 class Layout {
@@ -48,10 +45,10 @@ public:
     // is_heavy: bold and italic are written.
     Layout(Points text, bool is_heavy, Writer& out) : text_(text), is_heavy_(is_heavy), out_(out) {}
 
-    // Writes the text, up to a feature that is searched and may be there.
-    Need lay_out(unsigned looks) {
+    // Writes the text, up to a feature that is searched and may be there; returns its bits, 0 at the end of the text.
+    unsigned lay_out(unsigned searched) {
         const Offset size = std::ssize(text_);
-        looks_ = looks;
+        searched_ = searched;
         for (Offset j = 0; j < size;) {
             if (!white_.blank && !pending_) j = characters().copy_plain(text_, j, out_, words_);
             if (j == size) break;
@@ -77,37 +74,30 @@ public:
             out_.append(point);
             words_ += point != '_';
             if (kind == Kind::plain) continue;
-            if (const Need need = look(kind, j); need != Need::none) return need;
+            if (const unsigned found = feature(kind, j)) return found;
         }
         while (depth()) close();
-        return Need::none;
+        return 0;
     }
 
 private:
-    // The feature that may begin or end with the character that was written last, before `j`. A fence is three backticks that
+    // The features that may begin or end with the character that was written last, before `j`. A fence is three backticks that
     // begin a line. A style rule begins with `@`, or has a colon between its braces; at the start, the first inmost pair of
     // braces decides.
-    Need look(Kind kind, Offset j) {
+    unsigned feature(Kind kind, Offset j) {
         const bool is_free = !protected_ && !fence_;
         const std::uint32_t next = j < std::ssize(text_) ? text_[j] : 0;
-        const auto found = [](bool is_found, Need need) { return is_found ? need : Need::none; };
+        const unsigned rules = searched_ & (RULES | RULES_AT_START);
         switch (kind) {
-            case Kind::markup: {
-                const bool may_begin = characters().is(next, LETTER) || is_one_of(next, "/!?#");
-                return found(looks_ & MARKUP && may_begin, Need::markup);
-            }
-            case Kind::backtick: return found(looks_ & FENCES && begins_fence(), Need::fences);
-            case Kind::opening: opened_ = is_free, colon_ = false; return Need::none;
-            case Kind::colon: colon_ = true; return Need::none;
-            case Kind::at_sign: {
-                const bool may_begin = looks_ & RULES || (looks_ & RULES_AT_START && out_.size() == 1);
-                return found(may_begin && is_free && is_one_of(next, "mskicn-"), Need::rules);
-            }
+            case Kind::markup: return characters().is(next, LETTER) || is_one_of(next, "/!?#") ? searched_ & MARKUP : 0;
+            case Kind::backtick: return begins_fence() ? searched_ & FENCES : 0;
+            case Kind::opening: opened_ = is_free, colon_ = false; return 0;
+            case Kind::colon: colon_ = true; return 0;
+            case Kind::at_sign: return is_free && is_one_of(next, "mskicn-") ? rules & (out_.size() == 1 ? rules : RULES) : 0;
             default: {  // closing
-                const bool is_closed = std::exchange(opened_, false), is_rule = is_closed && colon_ && is_free;
-                const unsigned wanted = looks_ & (RULES | RULES_AT_START);
-                if (is_closed) looks_ &= ~unsigned{RULES_AT_START};
-                return found(wanted && is_rule, Need::rules);
+                const bool is_closed = std::exchange(opened_, false);
+                if (is_closed) searched_ &= ~unsigned{RULES_AT_START};
+                return is_closed && colon_ && is_free ? rules : 0;
             }
         }
     }
@@ -120,7 +110,7 @@ private:
     // Obeys a mark; returns the offset behind it.
     Offset mark(Offset j) {
         const std::uint32_t mark = text_[j];
-        const std::uint32_t opening = mark >= UNDERLINE + END && mark <= LINED_END ? mark - END : mark;
+        const std::uint32_t opening = mark >= UNDERLINE + END && mark <= LINED + END ? mark - END : mark;
         if ((opening == BOLD || opening == ITALIC) && !is_heavy_) return j + 1;
         switch (mark) {
             case IMAGE: case AUDIO: case VIDEO: return write_medium(j);
@@ -408,7 +398,7 @@ private:
     const Points text_;
     const bool is_heavy_;
     Writer& out_;
-    unsigned looks_ = 0;
+    unsigned searched_ = 0;                    // features
     std::vector<OpenSpan> stack_{OpenSpan()};  // the first is the text itself
     std::vector<Offset> breaks_;               // line breaks in open rows
     White white_;                              // before the next character

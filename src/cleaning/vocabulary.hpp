@@ -14,16 +14,8 @@ namespace dedup::cleaning {
 // Roles of an element, as bits: its tags leave a line break; need no evidence; count only with a closing tag; its content is
 // dropped; is text in which no tag counts; it is `p`; `xmp`; of another namespace or a custom one; `a`; it has no content.
 enum Role : std::uint32_t {
-    BREAKS = 1 << 0,
-    EVIDENT = 1 << 1,
-    CLOSED = 1 << 2,
-    DROPS = 1 << 3,
-    SHOWS = 1 << 4,
-    PARAGRAPH = 1 << 5,
-    RAW = 1 << 6,
-    FOREIGN = 1 << 7,
-    LINK = 1 << 8,
-    VOID = 1 << 9,
+    BREAKS = 1 << 0, EVIDENT = 1 << 1, CLOSED = 1 << 2, DROPS = 1 << 3, SHOWS = 1 << 4,
+    PARAGRAPH = 1 << 5, RAW = 1 << 6, FOREIGN = 1 << 7, LINK = 1 << 8, VOID = 1 << 9,
 };
 
 // The conversion of an element. From `math` on: parts of formulas.
@@ -38,21 +30,13 @@ enum class Action : std::uint8_t {
     matrix, matrix_row, matrix_cell, annotation, note,
 };
 
-// Meanings of an element, a class or a style, as bits; bit i of the spans is the mark UNDERLINE + i.
+// Meanings of an element, a class or a style, as bits; bit i of the spans is the mark UNDERLINE + i. Of a class: holds one
+// formula in several forms; a preview of one; a copy of the formula before it. Of a class or a style: invisible; with letters of
+// size 0.
 enum SpanFlag : std::uint32_t {
-    IS_UNDERLINE = 1 << 0,
-    IS_DOTS = 1 << 1,
-    IS_BOLD = 1 << 2,
-    IS_ITALIC = 1 << 3,
-    IS_SUP = 1 << 4,
-    IS_SUB = 1 << 5,
-    // Of a class: holds one formula in several forms; a preview of one; a copy of the formula before it.
-    IS_BOX = 1 << 6,
-    IS_PREVIEW = 1 << 7,
-    IS_TWIN = 1 << 8,
-    // Of a class or a style: invisible; with letters of size 0.
-    IS_HIDDEN = 1 << 9,
-    IS_SHRUNK = 1 << 10,
+    IS_UNDERLINE = 1 << 0, IS_DOTS = 1 << 1, IS_BOLD = 1 << 2, IS_ITALIC = 1 << 3, IS_SUP = 1 << 4, IS_SUB = 1 << 5,
+    IS_BOX = 1 << 6, IS_PREVIEW = 1 << 7, IS_TWIN = 1 << 8,
+    IS_HIDDEN = 1 << 9, IS_SHRUNK = 1 << 10,
     IS_LINED = 1 << (LINED - UNDERLINE),
 };
 constexpr int SPANS = SUB - UNDERLINE + 1;
@@ -60,16 +44,12 @@ constexpr std::uint32_t ONCE = IS_UNDERLINE | IS_DOTS | IS_BOLD | IS_ITALIC;  //
 
 // Attributes that count: `late`: the address of an image that is loaded later; `other`: an address under an unknown name.
 enum class Attribute : std::uint8_t {
-    latex,
-    late,
-    src, srcset, data, href, xlink_href, alt, class_, style, type,
-    start, value, encoding, open, close, separators, hidden, id,
-    other,
+    latex, late, src, srcset, data, href, xlink_href, alt, class_, style, type,
+    start, value, encoding, open, close, separators, hidden, id, other,
 };
 constexpr int ATTRIBUTES = static_cast<int>(Attribute::other) + 1;
 
 enum class Property : std::uint8_t { decoration, border, align, emphasis, weight, slant, listing, hiding };
-constexpr int PROPERTIES = 8;
 
 // The markers of a list.
 enum class Markers : std::uint8_t { decimal, upper, lower, upper_roman, lower_roman, unmarked };
@@ -87,7 +67,7 @@ constexpr Naming word_of(Property property) {
     return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
 }
 
-// A command of LaTeX for an accent, and the characters that mean it. With \ and { it is no longer than SPARE.
+// A command of LaTeX for an accent, and the characters that mean it.
 struct Accent {
     std::string_view command;
     std::u32string_view characters;
@@ -197,7 +177,7 @@ constexpr std::string_view ATTRIBUTE_NAMES[ATTRIBUTES] = {
 };
 
 // By `Property`.
-constexpr std::string_view PROPERTY_NAMES[PROPERTIES] = {
+constexpr std::string_view PROPERTY_NAMES[] = {
     "text-decoration text-decoration-line", "border-bottom", "vertical-align",
     "text-emphasis text-emphasis-style -webkit-text-emphasis -webkit-text-emphasis-style", "font-weight", "font-style",
     "list-style list-style-type", "display visibility font-size",
@@ -262,7 +242,7 @@ public:
         std::ranges::for_each(ELEMENTS, add_elements);
         std::ranges::for_each(OTHERS, add_elements);
         for (int i = 0; i < ATTRIBUTES; i++) add(Naming::attribute, ATTRIBUTE_NAMES[i], i);
-        for (int i = 0; i < PROPERTIES; i++) add(Naming::property, PROPERTY_NAMES[i], i);
+        for (int i = 0; i < std::ssize(PROPERTY_NAMES); i++) add(Naming::property, PROPERTY_NAMES[i], i);
         for (const auto& [naming, words, value] : WORDS) add(naming, words, value);
         for (const auto& [name, text] : references) {
             const auto first = static_cast<std::int32_t>(text.at(0)), last = static_cast<std::int32_t>(text.back());
