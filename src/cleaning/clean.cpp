@@ -245,12 +245,13 @@ void each_part(Points text, auto take) {
 
 // Whether a text with marks is about bold or italic type, by its words outside formulas and addresses.
 bool speaks_of_weight(Points text) {
-    constexpr std::u32string_view EASTERN[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
-    constexpr std::string_view LATIN[] = {"bold", "italic"};
+    constexpr std::u32string_view WORDS[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
     std::uint32_t until = 0;
     bool speaks = false;
     each_part(text, [&](Points part, std::uint32_t mark) {
-        speaks |= !until && (holds_any(part, EASTERN) || holds_any(part, LATIN));
+        const auto begins = [&](std::u32string_view word) { return part.size() > 1 && part[0] == word[0] && part[1] == word[1]; };
+        for (; !until && !speaks && !part.empty(); part = part.subspan(1))
+            speaks = starts_with(part, "bold") || starts_with(part, "italic") || std::ranges::any_of(WORDS, begins);
         if (!until) until = is_medium(mark) ? std::uint32_t{ADDRESS_END} : mark == FORMULA ? FORMULA_END : 0;
         else if (mark == until) until = 0;
     });

@@ -162,8 +162,8 @@ def test_markup_is_dropped_and_text_kept(raw, expected):
 @pytest.mark.parametrize("formula", [pytest.param(raw, id=name) for name, raw, _ in MATHEMATICS])
 def test_mathematics_is_kept_among_tags(formula):
     cleaner = Cleaner()
-    among = f"<div>甲<br></div>\n{formula}\n<ul><li>乙</ul>"
-    assert cleaner.clean(among) == f"甲\n{cleaner.clean(formula)}\n乙"
+    page = f"<div>甲<br></div>\n{formula}\n<ul><li>乙</ul>"
+    assert cleaner.clean(page) == f"甲\n{cleaner.clean(formula)}\n乙"
 
 
 def test_with_html_never_markup_is_text():

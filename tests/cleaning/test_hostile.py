@@ -1,4 +1,4 @@
-"""Texts made to hang a parser; the bound is far above what they take (about a second)."""
+"""Texts made to hang a parser; the limit is far above their usual time, about a second."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What is tried with random inputs: documents, UTF-8, texts."""
+"""Targets of random inputs: documents, UTF-8, texts."""
 
 import functools
 import struct
@@ -110,16 +110,15 @@ def plain():
 
 
 @functools.cache
-def other():
-    return Fingerprinter(
-        FingerprintSettings(top_k=0, weighting="uniform", ngram=2), load_lexicon(print)
-    )
+def uniform():
+    settings = FingerprintSettings(top_k=0, weighting="uniform", ngram=2)
+    return Fingerprinter(settings, load_lexicon(print))
 
 
 def check_fingerprints(batch):
     texts, alone = each_alone(batch)
     sketcher = Sketcher([Channel.MINHASH, Channel.SENTENCES])
-    for one in (plain(), other()):
+    for one in (plain(), uniform()):
         rows = np.concatenate([one.fingerprint(text).rows for text in alone])
         assert np.array_equal(one.fingerprint(texts).rows, rows)
     made = sketcher.sketch(texts)
@@ -148,7 +147,7 @@ def check_forms(batch):
     forms.check([one[:SHORT] for one in batch[:12]])
 
 
-TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the format
+TARGETS = {  # a check of a batch, inputs to begin with, words of the format
     "bson": (check_documents, documents, [*DEPRECATED.values(), *HEADS, *LENGTHS, *EDGES]),
     "utf-8": (check_utf8, documents, EDGES),
     "cleaning": (check_cleaning, lambda: PAGES, TAGS),
