@@ -189,8 +189,6 @@ private:
             return write_break(page_, found.roles, number);
         }
         const Action action = number == NONE ? Action::none : page_.action_of(number);
-        if (found.is_untidy || (Action::picture <= action && action <= Action::field))
-            page_.scanner.search(page_.start + 1, found.content_end ? found.content_begin : page_.stop);
         const Points content = page_.text().subspan(found.content_begin, found.content_end - found.content_begin);
         if (found.content_end && found.roles & DROPS) return read_script(found, content);
         if (number == NONE) {

@@ -17,7 +17,6 @@ struct Markup {
     std::uint32_t roles = 0;
     bool is_tag = false, closes = false, closes_itself = false;
     bool has_values = false;                    // of attributes
-    bool is_untidy = false;                     // its attributes are to be searched
     Offset content_begin = 0, content_end = 0;  // of content that is read with the tag, 0 without any
 };
 
@@ -69,15 +68,6 @@ public:
         return found;
     }
 
-    // Notes all attributes of a tag that is an image or has untidy attributes; anything else is skipped.
-    void search(Offset at, Offset stop) {
-        attributes_.clear();
-        while (at < stop) {
-            if (characters().is(text_[at], STARTS)) read_attribute(text_.first(stop), at, true);
-            else at++;
-        }
-    }
-
 private:
     static constexpr std::string_view CDATA = "<![CDATA[";
 
@@ -111,13 +101,12 @@ private:
             while (at < size() && (text_[at] == '/' || is_space(text_[at]))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
             if (at == size() || !characters().is(text_[at], STARTS)) return NONE;
-            has_values |= read_attribute(text_, at, false);
+            has_values |= read_attribute(text_, at);
         }
     }
 
-    // Notes the attribute whose name begins at `at`, and moves `at` behind it; returns whether it has a value. searches: for
-    // addresses under any other name, too.
-    bool read_attribute(Points text, Offset& at, bool searches) {
+    // Notes the attribute whose name begins at `at`, and moves `at` behind it; returns whether it has a value.
+    bool read_attribute(Points text, Offset& at) {
         const Offset begin = at;
         at = characters().skip(text, begin + 1, GOES_ON);  // attribute name state
         const ValueRange range = read_value(text, at);
@@ -128,7 +117,7 @@ private:
         }
         const Points value = name(range.first, range.stop);
         if (number != NONE) attributes_.note(number, value);
-        else if (searches && is_path(value)) attributes_.note(static_cast<int>(Attribute::other), value);
+        else if (!attributes_.has(Attribute::other) && is_path(value)) attributes_.note(static_cast<int>(Attribute::other), value);
         at = range.after;
         return true;
     }
@@ -144,6 +133,15 @@ private:
             for (at++; text_[at] != '@' && characters().is(text_[at], GOES_ON);) at++;
         }
         return behind_equals(text_, at) == NONE ? NONE : end;
+    }
+
+    // Notes all attributes of an untidy tag; anything else is skipped.
+    void search(Offset at, Offset stop) {
+        attributes_.clear();
+        while (at < stop) {
+            if (characters().is(text_[at], STARTS)) read_attribute(text_.first(stop), at);
+            else at++;
+        }
     }
 
     // The offset behind the next `>` if no `<` comes before it.
@@ -237,8 +235,8 @@ private:
         if (end == NONE) {
             end = untidy_end(stop, found.roles & EVIDENT);
             if (end == NONE) return {};
-            found.is_untidy = true;
             found.has_values = text_[characters().skip(text_, stop, SPACE)] != '=';
+            search(begin, end);
         }
         found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
         const bool is_evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
