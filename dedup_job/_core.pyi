@@ -17,8 +17,6 @@ _Words = NDArray[np.uint64]
 _Floats = NDArray[np.float64]
 _Strings = tuple[_Bytes, _Ints, _Ints]  # data, starts, lengths; see native/bytes_column.py
 
-TextArrays = tuple[_Bytes, _Ints, _Ints, _Ints]  # ... and the characters of each
-
 # core
 def copy_strings(strings: _Strings, to: _Bytes, at: _Ints) -> None: ...
 
@@ -47,7 +45,7 @@ def build_lexicon(
 ) -> dict[str, NDArray[Any]]: ...
 
 # cleaning
-ELEMENTS: tuple[str, ...]
+ELEMENTS: Mapping[str, int]  # roles of elements by name, as in vocabulary.hpp
 LONGEST_NOTE: int
 
 class Cleaner:
@@ -60,7 +58,7 @@ class Cleaner:
     ) -> None: ...
     def clean(
         self, texts: _Strings, drop_rules: Callable[[str, bool], str]
-    ) -> tuple[_Bools, _Ints, TextArrays]: ...
+    ) -> tuple[_Bools, _Ints, _Strings, _Ints]: ...
 
 # index
 _Prints = tuple[NDArray[Any], ...]  # records, keys, bits; see columns.Fingerprints

@@ -1,15 +1,15 @@
 """Cleaning: from the raw value of a text field to clean text.
 
-Markup, style remnants, white space, cut - in this order. A style rule that a paste from Word or a
-naive strip left in a text is a selector and, in braces, declarations of known properties. LaTeX,
-sets, JSON and program code have braces too, so a text that never held a tag loses only what it
-starts with, and only when that looks like nothing else.
+Markup, style rules, white space, notes, in this order. A style rule, left by a paste from Word or
+a naive strip, is a selector and, in braces, declarations of known properties. LaTeX, sets, JSON and
+program code have braces, too, so a text without tags loses only unmistakable rules at its start.
 """
 
 import functools
 import re
 from collections.abc import Iterator, Sequence
 from html.entities import html5
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -18,9 +18,18 @@ from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.bytes_column import BREAK, TextColumn, as_lines, pack, parted, rejoined, sums
+from dedup_job.native.bytes_column import (
+    BREAK,
+    BytesColumn,
+    TextColumn,
+    as_lines,
+    pack,
+    parted,
+    rejoined,
+    sums,
+)
 
-_ELEMENTS: Final = frozenset(_core.ELEMENTS)
+_KEYWORDS: Final = frozenset({"*", "from", "to"})  # of selectors, besides elements
 _PROPERTY = re.compile(
     r"""(?:
         (?:-(?:webkit|moz|ms|o|khtml)|mso|font|margin|padding|background|border|text|line|list
@@ -51,7 +60,7 @@ _LONGEST_SELECTOR: Final = 1000
 
 
 class CleaningSettings(BaseModel, frozen=True, extra="forbid"):
-    """How the raw value of the text field becomes clean text."""
+    """Settings of the cleaning of text fields."""
 
     html: Literal["auto", "never"] = Field(
         default="auto",
@@ -66,7 +75,7 @@ class CleaningSettings(BaseModel, frozen=True, extra="forbid"):
     @field_validator("cut_at")
     @classmethod
     def _refuse_empty_markers(cls, markers: tuple[str, ...]) -> tuple[str, ...]:
-        # The empty string occurs at the start of every text: all would be lost.
+        # Every line begins with the empty string.
         if "" in markers:
             raise ValueError(
                 Message("a marker must not be empty: it would cut every text to nothing")
@@ -75,10 +84,9 @@ class CleaningSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class Cleaned(NamedTuple):
-    """n clean texts; cut: int64 (n,), characters that were cut off each at markers.
+    """n clean texts; cut: int64 (n,), characters cut off at markers; same: bool (n,), unchanged.
 
-    marked: the same texts with breaks between their parts, where these were cleaned; same: bool
-    (n,), whether each was clean before.
+    marked: the texts with breaks between their parts, None for texts without parts.
     """
 
     texts: TextColumn
@@ -90,8 +98,8 @@ class Cleaned(NamedTuple):
 class Cleaner:
     """Turns HTML, plain text or raw mathematics into clean text.
 
-    Pure and deterministic, safe to share between threads; takes any str, in linear time. Clean text
-    is not to be cleaned again: it may show markup, `&lt;b&gt;` as `<b>`.
+    Pure and deterministic, safe to share between threads; takes any str, in linear time. Do not
+    clean a text twice: clean text may hold markup, `<b>` for `&lt;b&gt;`.
     """
 
     def __init__(self, settings: CleaningSettings | None = None) -> None:
@@ -99,16 +107,16 @@ class Cleaner:
         self._core = _compiled(self.settings.html == "auto", self.settings.cut_at)
 
     def clean(self, text: str) -> str:
-        """Return the text without markup, style rules and superfluous white space."""
+        """Return a text without markup, style rules and superfluous white space."""
         return self.clean_all([text])[0]
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
-        """Return n texts cleaned; of a text with breaks, each part by itself."""
+        """Return n clean texts; the parts of a text with breaks are cleaned one by one."""
         several = any(BREAK in text for text in texts)
         return (self.parts_cleaned if several else self.cleaned)(pack(texts)).texts.texts()
 
     def parts_cleaned(self, texts: TextColumn) -> Cleaned:
-        """Return n texts with breaks, each part cleaned by itself, and those left on own lines."""
+        """Return n clean texts, whose parts are cleaned one by one; empty ones are left out."""
         parts, counts = parted(texts)
         clean, cut, same, _ = self.cleaned(parts)
         marked = rejoined(clean, counts)
@@ -116,27 +124,27 @@ class Cleaner:
         return Cleaned(as_lines(clean, counts), sums(cut, counts), all_same, marked)
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
-        """Return n texts cleaned; a text that is clean already stays as it is."""
-        changed, cut, made = self._core.clean(texts.utf8(), _without_rules)
-        rows = np.flatnonzero(changed)
-        return Cleaned(texts.replaced(rows, TextColumn.of(made)), cut, ~changed)
+        """Return n clean texts; without changes the column itself."""
+        changed, cut, strings, lengths = self._core.clean(texts.utf8(), _without_rules)
+        clean = TextColumn(BytesColumn(*strings), lengths)
+        return Cleaned(texts.replaced(np.flatnonzero(changed), clean), cut, ~changed)
 
 
 @functools.cache
-def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:  # cached by it
+def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:
     named = {name[:-1]: [*map(ord, text)] for name, text in html5.items() if name[-1] == ";"}
     markers = [[*map(ord, marker)] for marker in cut_at]
     return _core.Cleaner(references=named, html=html, cut_at=markers)
 
 
-def _without_rules(text: str, leading: bool) -> str:  # the core gives two values
+def _without_rules(text: str, leading: bool) -> str:
     # without the zero-width space and the byte order mark, too; joiners carry meaning
     text = text.replace("\u200b", "").replace("\ufeff", "")
     return drop_leading_rules(text) if leading else drop_rules(text)
 
 
 def drop_rules(text: str) -> str:
-    """Remove every style rule of a text that came out of markup."""
+    """Return a text that had markup without its style rules."""
     if "{" not in text and "@" not in text:
         return text
     kept = []
@@ -149,7 +157,7 @@ def drop_rules(text: str) -> str:
 
 
 def drop_leading_rules(text: str) -> str:
-    """Remove the style rules a text without markup starts with, if it is sure they are such."""
+    """Return a text without markup without the style rules that surely begin it."""
     if "{" not in text:
         return text
     at = cut = groups = 0
@@ -182,11 +190,9 @@ def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
 def _rules(
     text: str, start: int = 0, at_most: int | None = None
 ) -> Iterator[tuple[int, int, bool]]:
-    """Yield where style rules begin and end, and whether nothing else looks like one."""
-    floor = start  # what stands before it belongs to another pair of braces
-    for count, braces in enumerate(_BRACES.finditer(text, start)):
-        if count == at_most:
-            return
+    """Yield start and end of each style rule, and whether it is unmistakable."""
+    floor = start  # the text before belongs to another pair of braces
+    for braces in islice(_BRACES.finditer(text, start), at_most):
         names = _declared(braces[1])
         if names is not None and (found := _selector(text, floor, braces.start())):
             selector, marked = found
@@ -196,7 +202,7 @@ def _rules(
 
 
 def _declared(body: str) -> list[str] | None:
-    """Return the properties a body declares; None if it holds anything but declarations."""
+    """Return the names of the properties in a body; None if it has anything but declarations."""
     if "*/" in body:
         body = "".join(part.partition("/*")[0] for part in body.split("*/"))
     names = []
@@ -212,9 +218,9 @@ def _declared(body: str) -> list[str] | None:
 
 
 def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
-    """Return where the selector before a brace starts, and whether it has a class, id or @.
+    """Return the start of the selector before a brace, and whether it has a class, id or @.
 
-    It is read backwards, as far as each word can be part of one: the text before it must stay.
+    It is read backwards, as long as each word can be part of one.
     """
     floor = max(floor, brace - _LONGEST_SELECTOR)
     at = text.rfind("@", floor, brace)
@@ -227,20 +233,14 @@ def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
                 break
             continue
         compound = _COMPOUND.fullmatch(token["compound"] or "?")
-        if compound is None or not _selects(compound["element"]):
+        if compound is None:
+            break
+        element = compound["element"] or "*"
+        if not (element.lower() in _core.ELEMENTS or element in _KEYWORDS or element[-1] == "%"):
             break
         start = token.start()
         marked = marked or compound["mark"].startswith((".", "#"))
     return None if start is None else (start, marked)
-
-
-def _selects(element: str | None) -> bool:
-    return (
-        element is None
-        or element.lower() in _ELEMENTS
-        or element in {"*", "from", "to"}
-        or element.endswith("%")
-    )
 
 
 def _with_comment(text: str, floor: int, start: int) -> int:

@@ -25,8 +25,8 @@ from dedup_job.native.bytes_column import (
     TextColumn,
     concatenated,
     digests_of,
-    no_strings,
     pack,
+    repeated,
     strings_of,
 )
 
@@ -251,7 +251,7 @@ class NumberedTexts(NamedTuple):
         order, own = np.argsort(numbers), len(self.numbers)
         rows = np.argsort(order)  # in the result, of each
         parts = (self.texts, rows[:own]), (other.texts, rows[own:])
-        texts = concatenated(*(part.spread(at, len(numbers)) for part, at in parts))
+        texts = concatenated(*(part.scattered(at, len(numbers)) for part, at in parts))
         return NumberedTexts(numbers[order], texts)
 
 
@@ -310,7 +310,7 @@ class Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         rows = np.zeros(len(fingerprints), dtype=DECISION)
         rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
-        return cls(rows, no_strings(len(rows)), names)
+        return cls(rows, repeated(b"", len(rows)), names)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -380,7 +380,7 @@ class Decisions:
             rows["outcome"][row] = CODES[refusal.reason]
         return Decisions(
             rows,
-            self.of.spread(places, n),
+            self.of.scattered(places, n),
             self.names,
             {int(places[row]): found for row, found in self.differences.items()},
             {int(places[row]): found for row, found in self.missing.items()},

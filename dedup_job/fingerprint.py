@@ -1,4 +1,4 @@
-"""Text -> 64-bit simhash, uint64 (n,), and sketches: MinHash bands and bits, keys of sentences.
+"""Fingerprints of texts: 64-bit simhashes, and sketches: MinHash bands and bits, keys of sentences.
 
 The dictionary, and the model for unknown words, are built from jieba's and kept in a file.
 """
@@ -8,7 +8,6 @@ import importlib.util
 import logging
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -24,16 +23,16 @@ from dedup_job.messages import Message
 from dedup_job.native.bytes_column import TextColumn, Texts, pack, strings_of
 from dedup_job.native.snapshot import Tables, cache_file, kept_arrays
 
-_ENOUGH, _ENOUGH_OF_HEAVIEST = 10, 5
-"""Keywords that are enough: of all, and of the heaviest, as in the plain recipe."""
+_LEAST, _LEAST_OF_HEAVIEST = 10, 5
+"""Keywords below which a text is short: of all, and of the heaviest, as in the plain recipe."""
 
 
 class FingerprintSettings(BaseModel, frozen=True, extra="forbid"):
-    """How a text becomes a fingerprint.
+    """Settings of the fingerprint of a text.
 
     The defaults decided best on real questions and articles (scripts/bench/evaluate.py): with
     a few heavy keywords, formulas and phrases such as 下列说法正确的是 outweigh the rest of a text,
-    and most of what is dropped is innocent.
+    and most documents dropped are no duplicates.
     """
 
     top_k: int = Field(
@@ -56,15 +55,14 @@ class FingerprintSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class Sketcher:
-    """Sketches batches of texts for the channels chosen; thread-safe, without state."""
+    """Sketches batches of texts for some channels; thread-safe, without state."""
 
     def __init__(
         self, channels: Collection[Channel], judge: Callable[[], _core.Judge] | None = None
     ) -> None:
-        """Take the channels, and what returns the judge whose forms find candidates.
+        """Take the channels, and a function that returns the judge whose forms are sketched.
 
-        Without one a text is its own form. With Channel.FORM texts of the same form share a key of
-        their own, however many share the others.
+        Without a judge a text is its own form. Channel.FORM adds a key of the whole form.
         """
         self._judge = judge
         self._minhash = Channel.MINHASH in channels
@@ -77,11 +75,11 @@ class Sketcher:
         )
 
     def sketch(self, texts: TextColumn) -> Sketches | None:
-        """Return the sketches of n texts as they are after cleaning; None where none is needed.
+        """Return the sketches of n clean texts; None without channels.
 
         MinHash of the 3-grams of the form, BANDS keys below 2**KEY_BITS that two texts share with
         probability J**5 each, and bits (Li and König, "b-bit minwise hashing", WWW 2010), see
-        `equal_bits`. A key of the longest sentences of the text, and one of the whole form.
+        `equal_bits`. One key of the longest sentences of the text, and one of the whole form.
         """
         if not self.channels:
             return None
@@ -97,12 +95,11 @@ class Sketcher:
         return Sketches(keys, bits, self.channels, read)
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
+class Explanation(NamedTuple):
+    """The origin of a fingerprint: route (of `ROUTES`), tokens, and features with weights."""
 
-    tokens: tuple[str, ...]
     route: str
+    tokens: tuple[str, ...]
     features: tuple[tuple[str, float], ...]
 
 
@@ -115,11 +112,11 @@ class Fingerprinter:
         lexicon: _core.Lexicon,
         sketcher: Sketcher | None = None,
     ) -> None:
-        """Take the settings and the dictionary; sketcher: None where the simhash is enough."""
+        """Take the settings, the dictionary, and the sketcher, None for fingerprints alone."""
         self._lexicon, self._sketcher = lexicon, sketcher
         self._options = (  # as in src/fingerprint/fingerprint.cpp
             settings.top_k,
-            min(settings.top_k, _ENOUGH_OF_HEAVIEST) or _ENOUGH,
+            min(settings.top_k, _LEAST_OF_HEAVIEST) or _LEAST,
             settings.weighting == "uniform",
             settings.ngram,
         )
@@ -137,12 +134,12 @@ class Fingerprinter:
     def explain(self, text: str) -> Explanation:
         """Return the route, tokens and features of a text's fingerprint."""
         route, tokens, features = self._lexicon.explain(text, self._options)
-        return Explanation(tuple(tokens), route, tuple(features))
+        return Explanation(route, tuple(tokens), tuple(features))
 
 
 PLANE = 0x10000
 LAST = "\ufffe"
-"""The last character of words: jieba segments none beyond the basic plane, whose last is none."""
+"""The last character that words may have: jieba segments none beyond the basic plane."""
 NO_WORD = -math.inf  # in place of a log probability: never the best
 
 
@@ -164,8 +161,9 @@ def build_lexicon(
 ) -> Tables:
     """Build the tables of `_core.Lexicon`; `frequencies`, `total`: jieba's FREQ, with prefixes."""
     # stop words and frequent words first, so that they share pages of memory
-    known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
-    words = [*dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf)])]
+    frequent = sorted(frequencies, key=lambda word: -frequencies[word])
+    words = [*dict.fromkeys([*sorted(stop_words), *frequent, *idf])]
+    words = [word for word in words if word and max(word) <= LAST]
     log_total = math.log(total)
     probabilities = [
         math.log(frequency) - log_total if (frequency := frequencies.get(word)) else NO_WORD
@@ -191,54 +189,17 @@ def build_lexicon(
     }
 
 
-def _in_plane(words: Collection[str]) -> list[str]:
-    return [word for word in words if word and max(word) <= LAST]
-
-
-STOP_WORDS: Final = frozenset(
-    [
-        "all",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "for",
-        "from",
-        "has",
-        "have",
-        "if",
-        "in",
-        "is",
-        "it",
-        "not",
-        "of",
-        "on",
-        "one",
-        "or",
-        "that",
-        "the",
-        "then",
-        "this",
-        "to",
-        "we",
-        "which",
-        "with",
-        "you",
-    ]
-)
-"""Those of jieba.analyse; its import reads two more models and the weights, in a second."""
+_STOP_WORDS = """
+    all an and are as at be by can for from has have if in is it not of on one or that the then this
+    to we which with you
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+"""Words of jieba.analyse, whose import takes a second for two more models and the weights."""
 FORMAT = 8
 
 
 def load_lexicon(notify: Callable[[str], None]) -> _core.Lexicon:
-    """Return the lexicon, from the cache or built (some seconds).
-
-    `notify` takes a message before slow work.
-    """
+    """Return the lexicon, cached or built (some seconds); notify: takes a message before that."""
 
     def build() -> Tables:
         notify(Message("building the dictionary's tables, once (under a minute)"))
@@ -249,13 +210,13 @@ def load_lexicon(notify: Callable[[str], None]) -> _core.Lexicon:
 
 @functools.cache
 def digest_of_lexicon() -> str:
-    """Digest all that the lexicon is made of."""
+    """Return a digest of jieba's files and of this module."""
     made_of = map(digest_of, [*jieba_files(), Path(__file__)])  # in case FORMAT is not raised
     return xxhash.xxh3_128_hexdigest(f"format {FORMAT} {' '.join(made_of)}".encode())
 
 
 def jieba_files() -> list[Path]:
-    """Return dict.txt, idf.txt and the model, found without the second that importing takes."""
+    """Return dict.txt, idf.txt and the three files of the model, found without an import."""
     spec = importlib.util.find_spec("jieba")
     folder = Path((spec and spec.origin) or "").parent
     model = [folder / "finalseg" / f"prob_{name}.py" for name in ("start", "trans", "emit")]
@@ -275,6 +236,6 @@ def _build() -> Tables:
 
 @functools.cache
 def idf() -> dict[str, float]:
-    """Return jieba's inverse document frequencies."""
+    """Return jieba's inverse document frequencies by word (cached)."""
     lines = jieba_files()[1].read_text("utf-8").splitlines()
     return {word: float(figure) for word, figure in map(str.split, lines)}

@@ -11,9 +11,9 @@ from dedup_job.native.bytes_column import BREAK
 Path = Sequence[str]
 """The names that lead to a field, through objects."""
 OWN_ID = "_id"
-"""The name of what is no text in an object: libraries give one to every object in an array."""
+"""A field that is no text: libraries give one to every object in an array."""
 _NUMBERS = (int, float)
-_DEEPEST = 64  # levels of a value in which text is looked for
+_DEEPEST = 64  # levels of a value that may hold text
 
 
 class TextFields(NamedTuple):
@@ -23,35 +23,35 @@ class TextFields(NamedTuple):
 
     @classmethod
     def of(cls, written: str) -> "TextFields":
-        """Return the fields that are written so: `text`, `a.b`, `title,body`."""
+        """Return the fields of a setting such as `text`, `a.b` or `title,body`."""
         return cls([name.split(".") for name in written.split(",")])
 
     @property
     def several(self) -> bool:
-        """Tell whether there is more than one."""
+        """Whether there is more than one field."""
         return len(self.paths) > 1
 
     @property
     def dotted(self) -> list[str]:
-        """The fields as they are written."""
+        """The names of the fields, with dots."""
         return [".".join(path) for path in self.paths]
 
     def content(self, document: Mapping[str, Any]) -> str | Skipped:
-        """Return the text of a decoded document, with a break between parts, or why it has none."""
+        """Return the text of a decoded document, with breaks between its parts, or a `Skipped`."""
         parts = self.parts(document)
         return parts if isinstance(parts, Skipped) else BREAK.join(parts)
 
     def parts(self, document: Mapping[str, Any]) -> Sequence[str] | Skipped:
-        """Return the parts of the text of a decoded document, or why it has none.
+        """Return the parts of the text of a decoded document, or the reason why it has none.
 
-        Of an array or an object, such as choices, these are the texts and the numbers in it, in
-        the order in which they stand. Numbers alone are no text.
+        The parts of an array or an object, such as choices, are its texts and numbers in their
+        order. Numbers alone are no text.
         """
         if len(self.paths) == 1 and type(text := _at(document, self.paths[0])) is str:
             return (text,)  # nearly always so
-        parts, there, worded = list[str](), False, False
+        parts, reason, worded = list[str](), Reason.MISSING, False
         for number, value in self.values(document):
-            there = True
+            reason = Reason.NOT_TEXT
             leaves = [*_leaves(value)] if type(value) in (str, list, dict) else [None]
             worded |= not leaves or any(type(leaf) is str for leaf in leaves)
             if None in leaves:
@@ -62,17 +62,17 @@ class TextFields(NamedTuple):
                 return Skipped(Reason.NOT_TEXT, detail if self.several else "")
             parts += [_written(leaf) for leaf in leaves if leaf is not None]
         if not worded:
-            return Skipped(Reason.NOT_TEXT if there else Reason.MISSING)
+            return Skipped(reason)
         return parts
 
     def have_parts(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether the text of a decoded document may have parts."""
+        """Return whether the text of a decoded document may have parts."""
         return self.several or any(type(value) is not str for _, value in self.values(document))
 
     def alone(
         self, document: Mapping[str, Any], texts: Iterator[str], at: "TextFields"
     ) -> dict[str, Any]:
-        """Return a document of these fields only, named as `at` says, with other texts."""
+        """Return a document of these fields only, under the names `at`, with `texts` as parts."""
         new: dict[str, Any] = {}
         for number, value in self.values(document):
             *outer, last = at.paths[number]
@@ -83,7 +83,7 @@ class TextFields(NamedTuple):
         return new
 
     def values(self, document: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-        """Yield the number of each field that is there and not null, and its value."""
+        """Yield number and value of each field that is neither missing nor null."""
         values = (_at(document, path) for path in self.paths)
         return ((number, value) for number, value in enumerate(values) if value is not None)
 
@@ -95,7 +95,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def with_texts(value: Any, texts: Iterator[str]) -> Any:
-    """Return a value of a field with other texts, one for each part that it has."""
+    """Return a field's value with its texts replaced; texts: one for each part, numbers, too."""
     if type(value) is list:
         return [with_texts(part, texts) for part in value]
     if type(value) is dict:
@@ -111,7 +111,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _leaves(value: Any, deepest: int = _DEEPEST) -> Iterator[str | float | None]:
-    """Yield the parts of the text in a value; None for what is neither text, number nor truth."""
+    """Yield the texts and numbers in a value; None for any other type but booleans and null."""
     if type(value) in (list, dict) and deepest:
         for name, part in value.items() if type(value) is dict else enumerate(value):
             if name != OWN_ID:
@@ -123,9 +123,8 @@ def _leaves(value: Any, deepest: int = _DEEPEST) -> Iterator[str | float | None]
 
 
 def _written(part: str | float) -> str:
-    """Return a part as text: 3.0 is 3, since a shell of MongoDB writes each number so."""
-    whole = isinstance(part, float) and part.is_integer()
-    return str(int(part) if whole else part)
+    """Return a part as text: 3.0 as 3, since a shell of MongoDB stores each number as a double."""
+    return str(int(part) if isinstance(part, float) and part.is_integer() else part)
 
 
 def values_in(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -138,7 +137,7 @@ def values_in(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
 
 
 def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
-    """Say in which fields documents hold text, and in what share of them."""
+    """Return a sentence on the fields with text, and their share of the documents."""
     texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))
     if not texts:
         return Message("They have no text field at all.")
@@ -147,7 +146,7 @@ def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
 
 
 def texts_in(decoded: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the dotted name and the text of each field that holds one, or an array with some."""
+    """Yield the dotted name and the text of each field of text, or of an array with texts."""
     for name, value in values_in(decoded):
         if isinstance(value, str) and name != OWN_ID:
             yield name, value

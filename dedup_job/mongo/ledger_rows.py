@@ -69,7 +69,7 @@ class LedgerRows:
         left = (MAX_DOCUMENT_BYTES - sizes).tolist()
         held = np.flatnonzero([self.stores or row in alone for row in rows.tolist()])
         stored = [_stored(documents[int(rows[at])], left[at]) for at in held]
-        return raw_bson.documents(*own, strings_of(stored).spread(held, len(rows)))
+        return raw_bson.documents(*own, strings_of(stored).scattered(held, len(rows)))
 
 
 def _stored(document: Document, room: int) -> bytes:
@@ -173,7 +173,7 @@ def _digests(
     same = np.flatnonzero(np.isin(decisions["outcome"][rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
     parts = raw_bson.number_fields("digest", digests_of(texts))
-    return [part.spread(same, len(rows)) for part in parts]
+    return [part.scattered(same, len(rows)) for part in parts]
 
 
 def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:

@@ -348,7 +348,7 @@ def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> BytesColumn:
 def some(values: dict[int, bytes], count: int) -> BytesColumn:
     """Return n strings given by number, the others empty."""
     rows = np.array([*values], dtype=np.int64)
-    return strings_of([*values.values()]).spread(rows, count)
+    return strings_of([*values.values()]).scattered(rows, count)
 
 
 def int32s_at(values: BytesColumn) -> NDArray[np.int64]:

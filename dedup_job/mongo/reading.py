@@ -49,7 +49,7 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     KEY to KEY_END its `_id` field, from TEXT to TEXT_END the text's value, of so many CHARACTERS.
     KEY_END is 0 where the document is not plain, TEXT_END where it is not or has something else
     there, or what is not UTF-8, or a field of the name `dedup`, and -1 where there is nothing or
-    null. ValueError where it is no such array. src/bson/scan.cpp says which documents are plain.
+    null. ValueError where it is no such array. src/core/module.cpp says which documents are plain.
     """
     return _core.find_fields(array, [*path]).reshape(-1, 7)
 

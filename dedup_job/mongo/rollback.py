@@ -42,7 +42,7 @@ from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import BY_HAND, PIECE, is_by_hand, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.bytes_column import no_strings
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Checkpoint, Progress, Status
@@ -385,7 +385,7 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
-        out.exchange(kept, no_strings(0), session)
+        out.exchange(kept, strings_of([]), session)
 
     target.commits.commit(writes, {}, out.record(documents.keys.list()))
     return after

@@ -114,7 +114,7 @@ class KeptRows:
         odd = np.flatnonzero(~(same | other)).tolist()
         return [
             raw.between(4, np.where(same, raw.lengths - 1, 4)),
-            *(part.spread(changed, n) for part in _replaced(documents, rows[changed])),
+            *(part.scattered(changed, n) for part in _replaced(documents, rows[changed])),
             raw_bson.some({row: self._changed(documents, int(rows[row])) for row in odd}, n),
         ]
 
@@ -142,7 +142,7 @@ class KeptRows:
         else:
             texts = _texts_of(documents, plain)
         columns = raw_bson.string_fields(path, texts.utf8())
-        return [*(part.spread(places, n) for part in columns), raw_bson.some(own, n)]
+        return [*(part.scattered(places, n) for part in columns), raw_bson.some(own, n)]
 
     def _alone(self, documents: Documents, row: int) -> bytes:
         texts = iter(self._stored_of(documents, row))
@@ -274,7 +274,7 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
         raw_bson.one_of(classes, decisions["apart"][own]),
         *raw_bson.number_fields("probability", likely, ~np.isnan(likely)),
     )
-    return [part.spread(there, n) for part in raw_bson.document_fields("refused", values)]
+    return [part.scattered(there, n) for part in raw_bson.document_fields("refused", values)]
 
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:

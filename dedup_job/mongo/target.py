@@ -26,7 +26,7 @@ from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import Leaving, leaving, ledger_rows, take_back
 from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
-from dedup_job.native.bytes_column import no_strings
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
 
@@ -232,7 +232,7 @@ class Target(TargetReader):
 
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
         """Remove decided documents that the source deleted, and nothing depends on."""
-        out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
+        out, nothing = leaving(self, run, keys, Documents.of(())), strings_of([])
         if out.pieces:  # else an attempt that was cut off did it
             self.commits.commit(partial(out.exchange, nothing, nothing), {}, out.record(()))
 

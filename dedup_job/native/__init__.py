@@ -1,1 +1,1 @@
-"""What compiled code shares: texts, byte strings, arrays that grow or lie in files, hashes."""
+"""Data shared with compiled code: columns of strings and texts, files of arrays, hashes."""

@@ -1,9 +1,8 @@
 """Arrays on disk, such as an index: one file, checked whole before use, then mapped into memory.
 
-Layout: a page of magic, format and where the header is; the arrays; the header, JSON. Each array
-begins at a page and is covered by a checksum up to the next, so a byte that changed anywhere is
-found. A file is written aside, flushed and renamed: there is always a whole one, the former or the
-new.
+Layout: a page of magic, format and the header's position; the arrays; the header, JSON. Each array
+begins at a page and has a checksum up to the next array, so any changed byte is detected. A file is
+written aside, flushed and renamed: there is always a whole one, the former or the new.
 """
 
 import json
@@ -31,9 +30,8 @@ log = logging.getLogger("dedup")
 T = TypeVar("T")
 FORMAT = 8
 _MAGIC = b"dedupidx"
-_PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
+_PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; offset, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
-_AT_ONCE = 1 << 26
 
 
 class SnapshotError(DedupError):
@@ -41,11 +39,11 @@ class SnapshotError(DedupError):
 
 
 class NoSnapshotError(SnapshotError):
-    """There is no file."""
+    """The file does not exist."""
 
 
 class Snapshot(NamedTuple):
-    """The contents of a file: facts as they were given, and arrays by name.
+    """The contents of a file: facts, and arrays by name.
 
     An array is a private map of the file: changes stay in memory.
     """
@@ -55,7 +53,7 @@ class Snapshot(NamedTuple):
 
 
 class Writer:
-    """Writes arrays to a file as they come; facts may be added until the end."""
+    """Writes arrays to a file one by one; facts may be added until the end."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.facts: dict[str, Any] = {}
@@ -66,25 +64,24 @@ class Writer:
     def add(self, name: str, array: NDArray[Any]) -> None:
         """Write an array, and zeros up to the next page.
 
-        Zeros are written, too: a hole that is read through a map may need room on the disk.
+        Zeros are written, too: on a full disk, reading a hole through a map would end the process.
         """
         data, digest = array.reshape(-1).view(np.uint8).data, xxhash.xxh3_128()
-        for start in range(0, len(data), _AT_ONCE):
-            self._stream.write(data[start : start + _AT_ONCE])
-            digest.update(data[start : start + _AT_ONCE])
-        room = _rounded(len(data))
-        self._stream.write(rest := bytes(room - len(data)))
-        digest.update(rest)
+        zeros = bytes(_rounded(len(data)) - len(data))
+        for chunk in (data, zeros):
+            self._stream.write(chunk)
+            digest.update(chunk)
         about = {"name": name, "dtype": array.dtype.str, "shape": array.shape}
-        self._arrays.append({**about, "room": room, "checksum": digest.hexdigest()})
+        size = len(data) + len(zeros)
+        self._arrays.append({**about, "room": size, "checksum": digest.hexdigest()})
 
     def end(self) -> None:
-        """Write the header, and where it is."""
+        """Write the header, and its offset into the first page."""
         header = json.dumps({"facts": self.facts, "arrays": self._arrays}).encode()
-        place, digest = self._stream.tell(), xxhash.xxh3_128_digest(header)
+        offset, digest = self._stream.tell(), xxhash.xxh3_128_digest(header)
         self._stream.write(_padded(header))
         self._stream.seek(0)
-        self._stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, place, len(header), digest)))
+        self._stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, offset, len(header), digest)))
 
 
 @contextmanager
@@ -97,9 +94,9 @@ def writing(file: Path) -> Iterator[Writer]:
 
 
 def mapped(folder: Path, dump: Callable[[Writer], None]) -> Snapshot:
-    """Put arrays into a file without a name and map it: it goes with the last map.
+    """Map a temporary file of the arrays that `dump` writes; it is freed with the last array.
 
-    dump: writes them. Raises OSError.
+    Raises OSError.
     """
     make_private(folder)
     with tempfile.TemporaryFile(dir=folder) as stream:
@@ -112,7 +109,7 @@ def mapped(folder: Path, dump: Callable[[Writer], None]) -> Snapshot:
 
 
 def remove_partial(file: Path) -> None:
-    """Remove what killed processes left half-written beside the file."""
+    """Remove the partial files of killed processes beside a file."""
     for partial in file.parent.glob(f".{file.name}.*"):
         with suppress(OSError):
             partial.unlink()
@@ -133,16 +130,16 @@ def read(file: Path, *, facts_only: bool = False) -> Snapshot:
 
 def _header(stream: IO[bytes]) -> dict[str, Any]:
     preamble, size = stream.read(_PAGE), os.fstat(stream.fileno()).st_size
-    magic, version, place, length, digest = _PREAMBLE.unpack_from(preamble)
+    magic, version, offset, length, digest = _PREAMBLE.unpack_from(preamble)
     if magic != _MAGIC or any(preamble[_PREAMBLE.size :]):
         raise ValueError("no preamble")
     if version != FORMAT:
         raise SnapshotError(
             "it has format {version}, this version reads {format}", version=version, format=FORMAT
         )
-    if place + _rounded(length) != size:
+    if offset + _rounded(length) != size:
         raise ValueError("of another length")
-    stream.seek(place)
+    stream.seek(offset)
     padded = stream.read(_rounded(length))
     if xxhash.xxh3_128_digest(padded[:length]) != digest or any(padded[length:]):
         raise ValueError("wrong checksum")
@@ -153,25 +150,18 @@ def _header(stream: IO[bytes]) -> dict[str, Any]:
 def _read(stream: IO[bytes]) -> Snapshot:
     header, at, parts = _header(stream), _PAGE, dict[str, NDArray[Any]]()
     for about in header["arrays"]:
-        room = about["room"]
-        pages = mmap.mmap(stream.fileno(), room, access=mmap.ACCESS_COPY, offset=at)
-        if _checksum(pages) != about["checksum"]:
+        size, digest = about["room"], xxhash.xxh3_128()
+        pages = mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_COPY, offset=at)
+        digest.update(pages)
+        if digest.hexdigest() != about["checksum"]:
             raise ValueError("wrong checksum")
-        # where memory is short, a page that is missing is read alone, not with those around it
+        # if memory is short, a missing page is read alone, not with its neighbours
         pages.madvise(mmap.MADV_RANDOM)
         shape, dtype = tuple(about["shape"]), np.dtype(about["dtype"])
         count = math.prod(shape)
         parts[about["name"]] = np.frombuffer(pages, dtype=dtype, count=count).reshape(shape)
-        at += room
+        at += size
     return Snapshot(header["facts"], parts)
-
-
-def _checksum(pages: mmap.mmap) -> str:
-    digest = xxhash.xxh3_128()
-    with memoryview(pages) as data:
-        for start in range(0, len(data), _AT_ONCE):
-            digest.update(data[start : start + _AT_ONCE])
-    return digest.hexdigest()
 
 
 def _rounded(size: int) -> int:
@@ -187,14 +177,14 @@ Tables: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 def cache_file(name: str, digest: str) -> Path:
-    """Return the file of tables that are made from the data digested."""
+    """Return the path of a table file in the user's cache; digest: of the sources of the tables."""
     return user_cache_path("dedup") / f"{name}-{digest}.arrays"
 
 
 def kept_arrays(file: Path, made_of: Callable[[Tables], T], build: Callable[[], Tables]) -> T:
-    """Return the object made of the tables in a file, which are built and kept if it has none.
+    """Return the object made of the tables in a file; build and write them if it has none.
 
-    So they are where it is not as it was written: `made_of` raises ValueError or TypeError.
+    They are built again if the file is damaged or `made_of` raises ValueError or TypeError.
     """
     try:
         return made_of(dict(read(file).parts))

@@ -1,52 +1,61 @@
-// Attributes of a tag, what class and style say, and character references (HTML standard, 13.2.5.72 and on), which count
-// only with a semicolon, and within bounds of length.
+// Attributes of a tag, the meaning of class and style, and character references (HTML standard, 13.2.5.72 and on), which
+// count only with a semicolon, and up to a number of digits.
 #pragma once
 #include "cleaning/vocabulary.hpp"
 
 namespace dedup::cleaning {
 
-// Behind `=` and white space: before attribute value state; NONE without a value.
-inline Place behind_equals(Points text, Place at) {
+// The offset behind `=` and white space: before attribute value state; NONE without a value.
+inline Offset behind_equals(Points text, Offset at) {
     at = characters().skip(text, at, SPACE);
     if (at >= std::ssize(text) || text[at] != '=') return NONE;
     at = characters().skip(text, at + 1, SPACE);
     return at < std::ssize(text) ? at : NONE;
 }
 
-// Where a value begins and ends, and the place behind its quote, NONE without a value.
-struct ValuePlace {
-    Place first = NONE, stop = NONE, after = NONE;
+// The offsets of a value and the one behind its quote, NONE without a value.
+struct ValueRange {
+    Offset first = NONE, stop = NONE, after = NONE;
 };
 
 // The value of the name that ends at `at`: after attribute name state and on.
-inline ValuePlace read_value(Points text, Place at) {
+inline ValueRange read_value(Points text, Offset at) {
     at = behind_equals(text, at);
     if (at == NONE || text[at] == '=' || text[at] == '`') return {};
-    const Place end = std::ssize(text);
-    const bool escaped = text[at] == '\\' && at + 1 < end && (text[at + 1] == '"' || text[at + 1] == '\'');
+    const Offset end = std::ssize(text);
+    const bool escaped = text[at] == '\\' && at + 1 < end && is_one_of(text[at + 1], "\"'");
     at += escaped;  // \"...\", out of a program's string
     const std::uint32_t quote = text[at];
-    Place stop = at;
+    Offset stop = at;
     if (quote == '"' || quote == '\'') {  // attribute value (double-quoted), (single-quoted) state
         stop = find(text, at + 1, static_cast<char>(quote));
         if (stop == end) return {};
         return {at + 1, stop - (escaped && text[stop - 1] == '\\'), stop + 1};
     }
     while (stop < end && !characters().is(text[stop], ENDS)) stop++;  // attribute value (unquoted) state
-    return stop > at ? ValuePlace{at, stop, stop} : ValuePlace{};
+    return stop > at ? ValueRange{at, stop, stop} : ValueRange{};
 }
 
-// Whether a value is an address with a file's name or a query.
+// Whether a value is an address with the name of a file or a query.
 inline bool is_path(Points value) {
-    Place slash = NONE;
-    for (Place at = 0; at < std::ssize(value); at++) {
+    Offset slash = NONE;
+    for (Offset at = 0; at < std::ssize(value); at++) {
         if (value[at] == '(' || characters().is(value[at], ENDS)) return false;
         if (value[at] == '/') slash = at;
     }
     return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
 }
 
-// What a style attribute says: spans as bits, the same of its border, and the markers of a list.
+// Calls take(run) for each longest run of characters for which a test holds.
+void each_run(Points text, auto test, auto take) {
+    for (auto at = text.begin(); at != text.end();) {
+        const auto first = std::find_if(at, text.end(), test);
+        at = std::find_if_not(first, text.end(), test);
+        if (first != at) take(Points(first, at));
+    }
+}
+
+// The meaning of a style attribute: spans as bits, those of its border, and the markers of a list.
 struct Style {
     std::uint32_t spans = 0, border = 0;
     int markers = NONE;
@@ -70,70 +79,45 @@ public:
 
     bool has(Attribute name) const { return found_ >> static_cast<int>(name) & 1; }
 
-    // The value as it stands in the text; nothing without the attribute.
+    // The value as it is written in the text; empty without the attribute.
     Points operator[](Attribute name) const { return has(name) ? values_[static_cast<int>(name)] : Points(); }
-
-    bool holds(Attribute name, std::string_view word) const { return holds_word((*this)[name], word); }
 
     bool is_data(Attribute name) const { return starts_with((*this)[name], "data:"); }
 
     std::uint32_t class_flags() const {
-        const Points value = (*this)[Attribute::class_];
         std::uint32_t flags = 0;
-        for (Place at = 0; at < std::ssize(value); at++) {
-            const Place begin = at;
-            while (at < std::ssize(value) && !characters().is(value[at], SPACE)) at++;
-            if (at == begin) continue;
-            const int meaning = vocabulary_.meaning(Naming::class_word, value.subspan(begin, at - begin));
+        each_run((*this)[Attribute::class_], std::not_fn(is_space), [&](Points word) {
+            const int meaning = vocabulary_.meaning(Naming::class_word, word);
             if (meaning != NONE) flags |= meaning;
-        }
+        });
         return flags;
     }
 
     Style style() const {
-        const Points value = (*this)[Attribute::style];
-        Style said;
-        for (const auto part : std::views::split(value, std::uint32_t{';'})) {
+        Style style;
+        for (const auto part : std::views::split((*this)[Attribute::style], std::uint32_t{';'})) {
             const Points declaration(part.begin(), part.end());
             const auto colon = std::ranges::find(declaration, std::uint32_t{':'});
             if (colon == declaration.end()) continue;
-            const int number = vocabulary_.meaning(Naming::property, characters().trimmed({declaration.begin(), colon}));
-            if (number == NONE) continue;
-            const auto property = static_cast<Property>(number);
-            const auto [flags, last] = meaning_of(property, {colon + 1, declaration.end()});
-            if (property == Property::listing) {
-                if (last != NONE) said.markers = last;
-            } else {
-                (property == Property::border ? said.border : said.spans) |= flags;
-            }
+            const int number = vocabulary_.meaning(Naming::property, trimmed({declaration.begin(), colon}));
+            if (number != NONE) add_words(Property{static_cast<std::uint8_t>(number)}, {colon + 1, declaration.end()}, style);
         }
-        return said;
+        return style;
     }
 
 private:
-    // What the words of a property's value mean, as bits, and what the last one means.
-    struct Meaning {
-        std::uint32_t flags = 0;
-        int last = NONE;
-    };
-    Meaning meaning_of(Property property, Points value) const {
-        Meaning all;
+    void add_words(Property property, Points value, Style& style) const {
         bool is_first = true;
-        for (Place at = 0; at < std::ssize(value);) {
-            const Place begin = at;
-            while (at < std::ssize(value) && (value[at] == '-' || value[at] == '.' || characters().is(value[at], ALNUM)))
-                at++;
-            if (at == begin) {
-                at++;
-                continue;
-            }
-            int meaning = vocabulary_.meaning(word_of(property), value.subspan(begin, at - begin));
+        const auto in_word = [](std::uint32_t point) { return point == '-' || point == '.' || characters().is(point, ALNUM); };
+        each_run(value, in_word, [&](Points word) {
+            int meaning = vocabulary_.meaning(word_of(property), word);
             if (property == Property::emphasis && is_first)  // any word but `none`
                 meaning = meaning == NONE ? static_cast<int>(IS_DOTS) : 0;
-            if (meaning != NONE) all = {all.flags | static_cast<std::uint32_t>(meaning), meaning};
             is_first = false;
-        }
-        return all;
+            if (meaning == NONE) return;
+            if (property == Property::listing) style.markers = meaning;
+            else (property == Property::border ? style.border : style.spans) |= meaning;
+        });
     }
 
     const Vocabulary& vocabulary_;
@@ -142,16 +126,15 @@ private:
 };
 
 struct Reference {
-    Place end = NONE;  // behind its `;`, NONE for no reference
+    Offset end = NONE;  // behind its `;`, NONE for no reference
     std::uint32_t first = 0, second = 0;
 };
 
-// How text is copied, as bits: with references decoded; NUL, CR, CR LF and surrogates as a parser reads them; what was
-// escaped once more, &amp;nbsp; and \n, decoded.
+// Ways to copy text, as bits: with references decoded; with NUL, CR, CR LF and surrogates as a parser reads them; with
+// double escapes, &amp;nbsp; and \n, decoded.
 enum How : unsigned { DECODES = 1, PARSES = 2, TWICE = 4 };
 
-// What a text holds, as bits: tags; references; an opening brace that is written as a reference; what was escaped once
-// more.
+// Contents of a text, as bits: tags; references; an opening brace written as a reference; double escapes.
 enum Holds : unsigned { TAGS = 1, REFERENCES = 2, BRACES = 4, DOUBLED = 8 };
 
 class References {
@@ -159,23 +142,21 @@ public:
     explicit References(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
     // The reference with its `&` before `start`.
-    Reference read(Points text, Place start) const {
+    Reference read(Points text, Offset start) const {
         if (start < std::ssize(text) && text[start] == '#') return numeric(text, start + 1);
-        // named character reference state
-        Place j = start;
-        while (j < std::ssize(text) && j - start <= MOST_LETTERS && characters().is(text[j], ALNUM)) j++;
-        if (j == std::ssize(text) || text[j] != ';') return {};
-        const auto [first, second] = vocabulary_.reference(text.subspan(start, j - start));
-        return first ? Reference{j + 1, first, second} : Reference{};
+        const Offset stop = characters().skip(text, start, ALNUM);  // named character reference state
+        if (stop == std::ssize(text) || text[stop] != ';') return {};
+        const auto [first, second] = vocabulary_.reference(text.subspan(start, stop - start));
+        return first ? Reference{stop + 1, first, second} : Reference{};
     }
 
-    // Appends a text; returns what references it holds.
+    // Appends a text; returns the references it holds, as `Holds`.
     unsigned copy(Points text, unsigned how, Writer& out) const {
         unsigned holds = 0;
-        const Place size = std::ssize(text);
-        for (Place j = 0; j < size;) {
-            const Place kept = j;
-            j = find_where(text, j, [](const std::uint32_t* points) {  // whatever may come out otherwise than it stands
+        const Offset size = std::ssize(text);
+        for (Offset j = 0; j < size;) {
+            const Offset kept = j;
+            j = find_where(text, j, [](const std::uint32_t* points) {  // the characters that may change
                 const Block block(points);
                 const Lanes surrogates = Block::between(points, FIRST_SURROGATE, LAST_SURROGATE);
                 return bits_of(block.equal('&') | block.equal('\\') | block.equal(0) | block.equal('\r') | surrogates);
@@ -196,56 +177,38 @@ public:
                     if (found.first == '{') holds |= BRACES;
                     j = found.end;
                     point = found.first;
-                    if (found.second) {
-                        out.append(point);
-                        point = found.second;
-                    }
+                    if (found.second) out.append(std::exchange(point, found.second));
                 }
-            } else if (point == '\\') {
-                if (how & TWICE && is_line_break(text, j)) {
-                    holds |= DOUBLED;
-                    point = '\n';
-                    j++;
-                }
+            } else if (point == '\\' && how & TWICE && is_line_break(text, j)) {
+                holds |= DOUBLED;
+                point = '\n';
+                j++;
             } else if (how & PARSES) {
-                if (point == 0) continue;
-                if (point == '\r') {
-                    if (j < size && text[j] == '\n') continue;
-                    point = '\n';
-                } else if (is_surrogate(point)) {
-                    point = REPLACEMENT;
-                }
+                if (point == 0 || (point == '\r' && j < size && text[j] == '\n')) continue;
+                if (point == '\r') point = '\n';
+                else if (is_surrogate(point)) point = REPLACEMENT;
             }
             out.append(point);
         }
         return holds;
     }
 
-    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese, another one or the
-    // end follows. No command of LaTeX goes on so.
-    bool is_line_break(Points text, Place j) const {
-        constexpr std::uint32_t EASTERN = 0x2E80;
-        const auto at = [&](Place k) { return k < std::ssize(text) ? text[k] : EASTERN; };
-        if (at(j) != 'n' || std::ssize(text) == 2) return false;  // alone: `<td>\n</td>`
-        const std::uint32_t next = at(j + 1), after = at(j + 2);
-        return next >= EASTERN || (next == '\\' && after == 'n') ||
-               (characters().is(next, ALNUM) && (after == '.' || after == ')' || after == U'、' || after == U'．'));
+    // The character of four hexadecimal digits, 0 without them.
+    static std::uint32_t hex(Points text, Offset at) {
+        const auto [value, stop] = number_at(text, at, 16, 4);
+        return stop == at + 4 ? value : 0;
     }
 
-    // The character of four hexadecimal digits, 0 if there are none.
-    static std::uint32_t hex(Points text, Place j) {
+    // The value of up to `most` digits, and the offset behind them.
+    static std::pair<std::uint32_t, Offset> number_at(Points text, Offset at, std::uint32_t base, Offset most) {
         std::uint32_t value = 0;
-        for (const Place end = j + 4; j < end; j++) {
-            if (j >= std::ssize(text) || digit(text[j]) == NO_DIGIT) return 0;
-            value = value * 16 + digit(text[j]);
-        }
-        return value;
+        for (; most > 0 && at < std::ssize(text) && digit(text[at]) < base; at++, most--) value = value * base + digit(text[at]);
+        return {value, at};
     }
 
 private:
-    static constexpr Place MOST_DIGITS = 7, MOST_HEX_DIGITS = 6, MOST_LETTERS = 32;
     static constexpr std::uint32_t REPLACEMENT = 0xFFFD, LAST_POINT = 0x10FFFF, NO_DIGIT = 16;
-    // What the numbers of control characters stand for (numeric character reference end state).
+    // Characters that the numbers of control characters mean (numeric character reference end state).
     static constexpr std::uint32_t FIRST_CONTROL = 0x80, LAST_CONTROL = 0x9F;
     static constexpr std::array<std::uint16_t, 32> CONTROLS = {
         0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
@@ -256,26 +219,31 @@ private:
 
     static bool is_surrogate(std::uint32_t point) { return FIRST_SURROGATE <= point && point <= LAST_SURROGATE; }
 
+    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese, another one or the end of
+    // the text follows. No command of LaTeX goes on so.
+    bool is_line_break(Points text, Offset j) const {
+        constexpr std::uint32_t EASTERN = 0x2E80;
+        const auto at = [&](Offset k) { return k < std::ssize(text) ? text[k] : EASTERN; };
+        if (at(j) != 'n' || std::ssize(text) == 2) return false;  // alone: `<td>\n</td>`
+        const std::uint32_t next = at(j + 1), after = at(j + 2);
+        return next >= EASTERN || (next == '\\' && after == 'n') ||
+               (characters().is(next, ALNUM) && (after == '.' || after == ')' || after == U'、' || after == U'．'));
+    }
+
     static std::uint32_t digit(std::uint32_t point) {
         if ('0' <= point && point <= '9') return point - '0';
         const std::uint32_t small = point | ('a' - 'A');
         return 'a' <= small && small <= 'f' ? small - 'a' + 10 : NO_DIGIT;
     }
 
-    // numeric character reference state and on; `j` is behind `#`
-    static Reference numeric(Points text, Place j) {
-        std::uint32_t base = 10, value = 0;
-        Place most = MOST_DIGITS;
-        if (j < std::ssize(text) && (text[j] | ('a' - 'A')) == 'x') {
-            base = 16;
-            most = MOST_HEX_DIGITS;
-            j++;
-        }
-        const Place first = j;
-        for (; j < std::ssize(text) && j - first <= most && digit(text[j]) < base; j++)
-            value = value * base + digit(text[j]);
-        if (j == first || j - first > most || j == std::ssize(text) || text[j] != ';') return {};
-        return {j + 1, character(value), 0};
+    // numeric character reference state and on; `at` is behind `#`
+    static Reference numeric(Points text, Offset at) {
+        constexpr Offset MOST_DIGITS = 7, MOST_HEX_DIGITS = 6;
+        const bool is_hex = at < std::ssize(text) && (text[at] | ('a' - 'A')) == 'x';
+        at += is_hex;
+        const auto [value, stop] = is_hex ? number_at(text, at, 16, MOST_HEX_DIGITS) : number_at(text, at, 10, MOST_DIGITS);
+        if (stop == at || stop == std::ssize(text) || text[stop] != ';') return {};
+        return {stop + 1, character(value), 0};
     }
 
     // numeric character reference end state

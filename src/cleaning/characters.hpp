@@ -1,5 +1,4 @@
-// Characters: sixteen at a time, classes and kinds; marks beyond Unicode; words of ASCII in texts; room that text is
-// written to.
+// Characters: sixteen at a time, classes and kinds, marks beyond Unicode; words of ASCII in texts; the writer of a text.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -18,9 +17,10 @@
 
 namespace dedup::cleaning {
 
-// Sixteen bytes, one for each of sixteen characters; where they tell of which something holds, 0xFF or 0.
+// A byte for each of sixteen characters; 0xFF or 0 as the result of a test.
 using Lanes = std::uint8_t __attribute__((vector_size(16)));
 
+// The upper bits of the lanes.
 inline unsigned bits_of(Lanes lanes) {
 #if defined(__SSE2__)
     return static_cast<unsigned>(_mm_movemask_epi8((__m128i)lanes));
@@ -31,27 +31,27 @@ inline unsigned bits_of(Lanes lanes) {
 #endif
 }
 
-// Characters as bytes, those beyond 0xFE as 0xFF; numbers from 2**31 on, which are none, as 0.
+// Sixteen characters as bytes: 0xFF for all beyond 0xFE, 0 for numbers from 2**31 on, which are no characters.
 class Block {
 public:
     static constexpr int SIZE = 16;
 
     explicit Block(const std::uint32_t* points) : bytes_(narrow(read(points), read(points + 4), read(points + 8), read(points + 12))) {}
 
-    // Which of sixteen characters lie between two; numbers from 2**31 on do not.
+    // Tests which of sixteen characters are in a range; numbers from 2**31 on are not.
     static Lanes between(const std::uint32_t* points, std::uint32_t first, std::uint32_t last) {
         const auto from = static_cast<std::int32_t>(first), to = static_cast<std::int32_t>(last);
         const auto are = [&](int at) { return (read(points + at) >= from) & (read(points + at) <= to) & 0xFF; };
         return narrow(are(0), are(4), are(8), are(12));
     }
     Lanes equal(char letter) const { return (Lanes)(bytes_ == static_cast<std::uint8_t>(letter)); }
-    Lanes between(char first, char last) const { return between(bytes_, first, last); }
-    Lanes beyond_ascii() const { return bytes_; }  // the upper bit tells
-    Lanes letters() const { return between(bytes_ | SMALL, 'a', 'z'); }
+    Lanes between(char first, char last) const {
+        return (Lanes)(bytes_ - static_cast<std::uint8_t>(first) <= static_cast<std::uint8_t>(last - first));
+    }
+    Lanes beyond_ascii() const { return bytes_; }  // in the upper bit of each lane
 
 private:
     using Four = std::int32_t __attribute__((vector_size(16)));
-    static constexpr std::uint8_t SMALL = 'a' - 'A';
 
     static Four read(const std::uint32_t* points) {
         Four four;
@@ -68,147 +68,117 @@ private:
         return bytes;
 #endif
     }
-    static Lanes between(Lanes bytes, char first, char last) {
-        return (Lanes)(bytes - static_cast<std::uint8_t>(first) <= static_cast<std::uint8_t>(last - first));
-    }
     Lanes bytes_;
 };
 
-using Place = std::int64_t;  // of a character in a text
-constexpr Place NONE = -1;
+using Offset = std::int64_t;  // of a character in a text
+constexpr Offset NONE = -1;
 
-// Classes, as bits: white space; a word's characters of any script; an ASCII letter; one or a digit; a mark
-// inside of names; what starts an attribute's name, and goes on with it; what ends a value without quotes; what ends
-// a line.
-enum Class : std::uint16_t {
-    SPACE = 1 << 0,
-    WORD = 1 << 1,
-    LETTER = 1 << 2,
-    ALNUM = 1 << 3,
-    MARK = 1 << 4,
-    STARTS = 1 << 5,
-    GOES_ON = 1 << 6,
-    ENDS = 1 << 7,
-    LINE = 1 << 8,
-};
+// Classes, as bits: white space; characters of words in any script; ASCII letters; ASCII letters and digits; marks inside
+// of names; first and further characters of an attribute's name; characters that end a value without quotes.
+enum Class : std::uint8_t { SPACE = 1, WORD = 2, LETTER = 4, ALNUM = 8, MARK = 16, STARTS = 32, GOES_ON = 64, ENDS = 128 };
 
-// Kinds: white space within a line, and between lines; what vanishes; what begins markup; braces and what
-// else matters for style rules; what fences code.
+// Kinds: white space within a line and between lines; characters that are dropped; beginnings of markup; braces, colon and @,
+// which style rules have; backticks, which fence code.
 enum class Kind : std::uint8_t { plain, space, line, invisible, markup, opening, closing, colon, at_sign, backtick };
 
 inline bool is_blank(Kind kind) { return kind == Kind::space || kind == Kind::line; }
 
-constexpr std::uint32_t END = 16;  // how far the end of a span is from its beginning
-
-// Marks for what markup says: no text holds one, so none needs an escape.
+// Marks for the meaning of markup: no text holds one, so none needs an escape. Spans are UNDERLINE to LINED; `mark + END` ends
+// one.
 enum Mark : std::uint32_t {
-    CODE = BEYOND,  // around code in a line
-    CODE_END,
-    UNDERLINE = BEYOND + 8,  // spans
-    DOTS,
-    BOLD,
-    ITALIC,
-    SUP,
-    SUB,
-    RUBY,     // a reading
+    CODE = BEYOND, CODE_END,                             // around code in a line
+    UNDERLINE = BEYOND + 8, DOTS, BOLD, ITALIC, SUP, SUB,
+    RUBY,                                                // a reading
     FORMULA,
-    ITEM,     // of a list
-    ROW,      // of a table
-    FENCE,    // lines of code
-    LINED,    // an underlined block, which is no blank to fill in where it is empty
-    RUBY_END = RUBY + END,
-    FORMULA_END,
-    ITEM_END,
-    ROW_END,
-    FENCE_END,
-    LINED_END,
-    BODY = BEYOND + 40,  // behind the marker of an item
-    CELL,                // where a cell begins
-    BLANK,               // a blank to fill in
-    FRESH,               // a new line, unless one has just begun
+    ITEM,                                                // of a list; its marker, then BODY
+    ROW,                                                 // of a table, with a CELL at the beginning of each cell
+    FENCE,                                               // lines of code
+    LINED,                                               // an underlined block; an empty one is no blank to fill in
+    BODY = BEYOND + 40, CELL,
+    BLANK,                                               // a blank to fill in
+    FRESH,                                               // a new line, unless one has just begun
     NO_MARK,
-    IMAGE = BEYOND + 48,  // before an address
-    AUDIO,
-    VIDEO,
-    ADDRESS_END,
-    ACCENTS = BEYOND + 64,  // the first of the accents: the LaTeX command number `mark - ACCENTS`
+    IMAGE = BEYOND + 48, AUDIO, VIDEO, ADDRESS_END,      // media, before an address
+    ACCENTS = BEYOND + 64,                               // the first accent: the LaTeX command number `mark - ACCENTS`
 };
+constexpr std::uint32_t END = 16, FORMULA_END = FORMULA + END, ROW_END = ROW + END, FENCE_END = FENCE + END;
 
 inline bool is_medium(std::uint32_t mark) { return IMAGE <= mark && mark <= VIDEO; }
 
-// Whether something is seen of a mark: an image or its like, a blank.
+// Whether a mark is visible: a medium or a blank.
 inline bool is_shown(std::uint32_t mark) { return is_medium(mark) || mark == BLANK || mark == UNDERLINE; }
 
 constexpr std::uint32_t ZERO_WIDTH_SPACE = 0x200B, BYTE_ORDER_MARK = 0xFEFF;
 
 inline std::uint32_t lower(std::uint32_t point) { return 'A' <= point && point <= 'Z' ? point + ('a' - 'A') : point; }
 
+inline bool is_one_of(std::uint32_t point, std::string_view ascii) {
+    return 0 < point && point < 0x80 && ascii.find(static_cast<char>(point)) != ascii.npos;
+}
+
 // Characters that may be read behind each text.
 constexpr std::size_t BEHIND = std::max<std::size_t>(Block::SIZE, ASCII_BLOCK);
 
-// The next place from `at` on where one of sixteen is found, the end without one. found_in: takes their place, returns
-// bits.
-Place find_where(Points text, Place at, auto found_in) {
-    const Place size = std::ssize(text);
+// The first offset from `at` on at which a test of sixteen characters succeeds, the end without one. found_in: takes their
+// address, returns bits.
+Offset find_where(Points text, Offset at, auto found_in) {
+    const Offset size = std::ssize(text);
     for (; at < size; at += Block::SIZE) {
         if (const unsigned found = found_in(text.data() + at)) return std::min(size, at + std::countr_zero(found));
     }
     return size;
 }
 
-// The next place from `at` on with one of these characters of ASCII, the end without one.
+// The first offset from `at` on of one of these ASCII characters, the end without one.
 template <class... Letters>
-Place find(Points text, Place at, Letters... letters) {
+Offset find(Points text, Offset at, Letters... letters) {
     return find_where(text, at, [=](const std::uint32_t* points) {
         const Block block(points);
         return bits_of((block.equal(letters) | ...));
     });
 }
 
-constexpr std::size_t GROWTH = 10;  // characters that become of one at most; percent encoding is the greatest
-constexpr std::size_t SPARE = 256;  // room for what is written without a character behind it
-
-inline std::size_t room_for(std::size_t length) { return GROWTH * length + SPARE + BEHIND; }
+// The most characters written for a text: ten for one, percent-encoded, and some without one.
+inline std::size_t capacity_for(std::size_t length) { return 10 * length + 256 + BEHIND; }
 
 class Writer {
 public:
     Writer() = default;
-    explicit Writer(std::span<std::uint32_t> room) : room_(room) {}
+    explicit Writer(std::span<std::uint32_t> buffer) : buffer_(buffer) {}
 
-    Place size() const { return size_; }
-    std::uint32_t& operator[](Place at) { return room_[at]; }
-    std::uint32_t operator[](Place at) const { return room_[at]; }
-    std::uint32_t* data() { return room_.data(); }
+    Offset size() const { return size_; }
+    std::uint32_t& operator[](Offset at) { return buffer_[at]; }
+    std::uint32_t operator[](Offset at) const { return buffer_[at]; }
+    std::uint32_t* data() { return buffer_.data(); }
 
-    void append(std::uint32_t point) { room_[size_++] = point; }
+    void append(std::uint32_t point) { buffer_[size_++] = point; }
     void append(Points points) {
-        assert(size_ + points.size() <= room_.size());
-        std::copy(points.begin(), points.end(), room_.begin() + size_);
+        assert(size_ + points.size() <= buffer_.size());
+        std::copy(points.begin(), points.end(), buffer_.begin() + size_);
         size_ += std::ssize(points);
     }
     void append(std::string_view ascii) {
         for (const char letter : ascii) append(static_cast<std::uint32_t>(letter));
     }
 
-    // What was written from a place on, or between two; nothing where the text was cut before it.
-    Points from(Place first) const { return between(first, size_); }
-    Points between(Place first, Place stop) const {
-        return first < stop ? Points(room_).subspan(first, stop - first) : Points();
+    // The text written from an offset on, empty if it was cut before that.
+    Points from(Offset first) const {
+        return first < size_ ? Points(buffer_).subspan(first, size_ - first) : Points();
     }
 
-    // Goes on writing from a place.
-    void cut(Place at) { size_ = at; }
+    // Drops the text from an offset on.
+    void cut(Offset at) { size_ = at; }
 
-    // Puts what was written between two places, and nothing of what is behind it, at a place before.
-    void take_back(Place first, Place stop, Place to) {
-        const Points kept = between(first, stop);
-        std::copy(kept.begin(), kept.end(), room_.begin() + to);
-        size_ = to + std::ssize(kept);
+    // Moves a part of the text to an offset before it, and drops the text behind it.
+    void move_back(Points part, Offset to) {
+        std::copy(part.begin(), part.end(), buffer_.begin() + to);
+        size_ = to + std::ssize(part);
     }
 
 private:
-    std::span<std::uint32_t> room_;
-    Place size_ = 0;
+    std::span<std::uint32_t> buffer_;
+    Offset size_ = 0;
 };
 
 class Characters {
@@ -222,27 +192,24 @@ public:
         }
     }
 
-    // Whether a character is of one of these classes; none beyond the table is, and no mark.
+    // Whether a character is of one of these classes; marks and characters beyond the table are of none.
     bool is(std::uint32_t point, unsigned classes) const {
         return point < classes_.size() && (classes_[point] & classes) != 0;
     }
     Kind kind(std::uint32_t point) const { return point < PLANE ? kinds_[point] : Kind::plain; }
 
-    // Neither of a special kind nor a mark.
-    bool is_plain(std::uint32_t point) const { return point < PLANE ? kinds_[point] == Kind::plain : point < BEYOND; }
-
-    // Writes characters of no special kind, and single spaces between them, as long as there are some, and up to a
-    // block without meaning. Returns where the next one stands; counts words: characters but underscores and spaces.
-    Place copy_plain(Points text, Place j, Writer& out, Place& words) const {
-        const Place size = std::ssize(text);
+    // Copies plain characters and single spaces between them from `j` on, and up to a block without meaning. Returns the
+    // offset of the next character; adds to `words` the number of characters but underscores and spaces.
+    Offset copy_plain(Points text, Offset j, Writer& out, Offset& words) const {
+        const Offset size = std::ssize(text);
         std::uint32_t* to = out.data() + out.size();
         for (;;) {
-            const Place begin = j;
-            Place run = Block::SIZE;
+            const Offset begin = j;
+            Offset run = Block::SIZE;
             while (run == Block::SIZE && j < size) {
                 const std::uint32_t* const points = text.data() + j;
-                const unsigned there = size - j < Block::SIZE ? (1u << (size - j)) - 1 : ALL;
-                const unsigned plain = plain_in(points) & there;
+                const unsigned inside = size - j < Block::SIZE ? (1u << (size - j)) - 1 : ALL;
+                const unsigned plain = plain_in(points) & inside;
                 const unsigned before = plain << 1 | unsigned{j > begin};
                 run = std::countr_one(plain | (bits_of(Block(points).equal(' ')) & before & plain >> 1));
                 std::copy_n(points, Block::SIZE, to);
@@ -254,7 +221,7 @@ public:
                 *to++ = text[j];
                 words += text[j] != '_';
             }
-            // a space stays between two of no special kind
+            // a space between two plain characters is copied
             if (j == begin || j + 1 >= size || text[j] != ' ' || !is_plain(text[j + 1])) break;
             *to++ = text[j++];
         }
@@ -262,32 +229,22 @@ public:
         return j;
     }
 
-    // The next place from `at` on with a character of none of these classes.
-    Place skip(Points text, Place at, unsigned classes) const {
+    // The first offset from `at` on of a character of none of these classes.
+    Offset skip(Points text, Offset at, unsigned classes) const {
         while (at < std::ssize(text) && is(text[at], classes)) at++;
         return at;
-    }
-
-    Points trimmed(Points text) const {
-        while (!text.empty() && is(text.front(), SPACE)) text = text.subspan(1);
-        while (!text.empty() && is(text.back(), SPACE)) text = text.first(text.size() - 1);
-        return text;
     }
 
 private:
     static constexpr std::uint32_t BEHIND_WORDS = 0x31400;  // no character from there on is part of a word
 
-    static bool is_one_of(std::string_view characters, std::uint32_t point) {
-        return 0 < point && point < 0x80 && characters.find(static_cast<char>(point)) != characters.npos;
-    }
     // ... besides the classes of words.
-    static std::uint16_t other_classes_of(std::uint32_t point) {
+    static std::uint8_t other_classes_of(std::uint32_t point) {
         const bool letter = ('a' <= point && point <= 'z') || ('A' <= point && point <= 'Z');
         const bool digit = '0' <= point && point <= '9', space = is_white_space(point);
-        return static_cast<std::uint16_t>(
-            space * (SPACE | ENDS) | letter * (LETTER | ALNUM | STARTS) | digit * ALNUM |
-            is_one_of(":._-", point) * MARK | is_one_of("_:@#*", point) * STARTS | is_one_of(":.@-", point) * GOES_ON |
-            is_one_of("\"'<>", point) * ENDS | ends_line(point) * LINE);
+        return static_cast<std::uint8_t>(
+            space * (SPACE | ENDS) | letter * (LETTER | ALNUM | STARTS) | digit * ALNUM | is_one_of(point, ":._-") * MARK |
+            is_one_of(point, "_:@#*") * STARTS | is_one_of(point, ":.@-") * GOES_ON | is_one_of(point, "\"'<>") * ENDS);
     }
     static Kind kind_of(std::uint32_t point) {
         switch (point) {
@@ -302,12 +259,14 @@ private:
         }
     }
 
+    bool is_plain(std::uint32_t point) const { return point < PLANE ? kinds_[point] == Kind::plain : point < BEYOND; }
+
     static constexpr unsigned ALL = 0xFFFF;  // characters of a block, as bits
-    // Behind the ideographic space: the most characters in a row of no special kind.
+    // Behind the ideographic space: the longest range of plain characters.
     static constexpr std::uint32_t FIRST_EASTERN = 0x3001, LAST_EASTERN = BYTE_ORDER_MARK - 1;
 
-    // Which of sixteen characters are surely of no special kind, as bits; `is_plain` tells of the others. Never `_`,
-    // which counts as no word. The special ones of ASCII are those of `kind_of`.
+    // Sixteen bits, set for characters that are surely plain; `is_plain` decides the others. Never for `_`, which counts as no
+    // word. The special characters of ASCII are those of `kind_of`.
     unsigned plain_in(const std::uint32_t* points) const {
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |
@@ -315,7 +274,7 @@ private:
         return (~bits_of(others) & ALL) | bits_of(Block::between(points, FIRST_EASTERN, LAST_EASTERN));
     }
 
-    std::array<std::uint16_t, BEHIND_WORDS> classes_{};
+    std::array<std::uint8_t, BEHIND_WORDS> classes_{};
     std::array<Kind, PLANE> kinds_{};
 };
 // Made when it is first needed, which takes a millisecond.
@@ -324,46 +283,32 @@ private:
     return made;
 }
 
-// Takes back the white space at the end of what was written from a place on.
-inline void trim(Writer& out, Place begin) {
-    while (out.size() > begin && is_blank(characters().kind(out[out.size() - 1]))) out.cut(out.size() - 1);
+inline bool is_space(std::uint32_t point) { return characters().is(point, SPACE); }
+
+// A text without the characters at both ends for which a test holds.
+Points trimmed(Points text, auto test) {
+    while (!text.empty() && test(text.front())) text = text.subspan(1);
+    while (!text.empty() && test(text.back())) text = text.first(text.size() - 1);
+    return text;
+}
+inline Points trimmed(Points text) { return trimmed(text, is_space); }
+
+// Drops the white space at the end of the text written from an offset on.
+inline void trim(Writer& out, Offset begin) {
+    while (out.size() > begin && is_space(out[out.size() - 1])) out.cut(out.size() - 1);
 }
 
 // Whether a text begins with a word of small letters, in capitals or not.
 inline bool starts_with(Points text, std::string_view word) {
-    if (text.size() < word.size()) return false;
-    std::size_t k = 0;
-    while (k < word.size() && lower(text[k]) == static_cast<std::uint32_t>(word[k])) k++;
-    return k == word.size();
+    return text.size() >= word.size() && std::ranges::equal(text.first(word.size()), word, {}, lower);
 }
 
-inline bool holds_word(Points text, std::string_view word) {
-    for (std::size_t k = 0; k + word.size() <= text.size(); k++) {
-        if (starts_with(text.subspan(k), word)) return true;
-    }
-    return false;
-}
+// Whether a text holds a word: one of small ASCII letters in capitals or not, any other as it is written.
+inline bool holds(Points text, std::string_view word) { return !std::ranges::search(text, word, {}, lower).empty(); }
+inline bool holds(Points text, std::u32string_view word) { return !std::ranges::search(text, word).empty(); }
 
-inline bool holds_any(Points text, std::span<const std::string_view> words) {
-    return std::ranges::any_of(words, [&](std::string_view word) { return holds_word(text, word); });
-}
-
-inline bool holds_any(Points text, std::initializer_list<std::u32string_view> words) {
-    return std::ranges::any_of(words, [&](std::u32string_view word) {
-        return !std::ranges::search(text, word).empty();
-    });
-}
-
-// Whether markup may go on with this character after its first one.
-inline bool may_begin_markup(std::uint32_t point) {
-    const std::uint32_t small = point | ('a' - 'A');
-    return ('a' <= small && small <= 'z') || point == '/' || point == '!' || point == '?' || point == '#';
-}
-
-// Whether an at-rule that may stand without declarations can go on here, behind its @.
-inline bool may_be_at_rule(Points text, Place at) {
-    return at < std::ssize(text) && text[at] < 0x80 &&
-           std::string_view("mskicn-").find(static_cast<char>(text[at])) != std::string_view::npos;
+bool holds_any(Points text, const auto& words) {
+    return std::ranges::any_of(words, [&](const auto& word) { return holds(text, word); });
 }
 
 }  // namespace dedup::cleaning

@@ -1,9 +1,7 @@
-// A text cleaned: markup read once and turned into marks for what it says, white space folded, its last lines cut off at
-// markers.
+// The cleaning of a text: markup is read once and becomes marks for its meaning, white space is folded, the last lines are cut off
+// at markers.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
-
-#include <functional>
 
 #include "cleaning/elements.hpp"
 #include "cleaning/layout.hpp"
@@ -16,28 +14,105 @@ namespace {
 
 using namespace cleaning;
 
+// The backticks of a fence at the beginning of a line, 0 for none, and whether the line holds nothing else.
+struct Ticks {
+    Offset count = 0;
+    bool alone = true;
+};
+
+Ticks ticks_of(Points line) {
+    Ticks ticks;
+    bool in_run = true;
+    for (const std::uint32_t point : line) {
+        const Kind kind = characters().kind(point);
+        if (kind == Kind::invisible) continue;
+        const bool is_tick = point == '`', is_text = !is_tick && kind != Kind::space;
+        if ((is_tick && !in_run) || (is_text && ticks.count == 0)) return {};
+        ticks.count += is_tick;
+        ticks.alone &= !is_text;
+        in_run &= is_tick || ticks.count == 0;
+    }
+    return SHORTEST_FENCE <= ticks.count && ticks.count <= LONGEST_FENCE ? ticks : Ticks{};
+}
+
+// Writes a line with its white space folded, on a line of its own.
+void write_line(Points line, Writer& out) {
+    std::uint32_t blank = '\n';
+    for (const std::uint32_t point : line) {
+        const Kind kind = characters().kind(point);
+        if (kind == Kind::space) {
+            if (!blank) blank = ' ';
+        } else if (kind != Kind::invisible) {
+            if (blank && out.size()) out.append(blank);
+            blank = 0;
+            out.append(point);
+        }
+    }
+}
+
+// Writes code unchanged, without the blank lines around it.
+void write_code(Points code, Writer& out) {
+    const Offset begin = out.size();
+    out.append('\n');
+    CodeSpace space{out.size(), out.size()};
+    for (Offset k = 0; k < std::ssize(code); k++) {
+        const Kind kind = characters().kind(code[k]);
+        if (kind == Kind::invisible || (code[k] == '\r' && k + 1 < std::ssize(code) && code[k + 1] == '\n')) continue;
+        if (is_blank(kind)) space.write(code[k], kind, out);
+        else out.append(code[k]);
+    }
+    trim(out, begin);
+}
+
+// Folds white space but for fenced code: a fence opens with a line that begins with three backticks or more and holds no
+// others, and closes with a line of as many alone. One that does not close is no fence.
+void fold_fenced(Points text, Writer& out) {
+    struct Line {
+        Points text;
+        Ticks ticks;
+    };
+    const auto ends = [](std::uint32_t point) { return characters().kind(point) == Kind::line; };
+    std::vector<Line> lines;
+    std::array<std::size_t, LONGEST_FENCE + 1> last{};  // by number of backticks: the last line of them alone
+    for (Points rest = text; !rest.empty();) {
+        const auto size = static_cast<std::size_t>(std::ranges::find_if(rest, ends) - rest.begin());
+        lines.push_back({rest.first(size), ticks_of(rest.first(size))});
+        if (lines.back().ticks.alone) last[lines.back().ticks.count] = lines.size() - 1;
+        rest = rest.subspan(std::min(size + 1, rest.size()));
+    }
+    for (std::size_t i = 0; i < lines.size(); i++) {
+        write_line(lines[i].text, out);
+        const Offset fence = lines[i].ticks.count;
+        if (fence == 0 || last[fence] <= i) continue;
+        const auto begin = lines[i + 1].text.begin();
+        do i++;
+        while (!lines[i].ticks.alone || lines[i].ticks.count != fence);
+        write_code({begin, lines[i].text.begin()}, out);
+        write_line(lines[i].text, out);
+    }
+}
+
 class MarkupReader {
 public:
     explicit MarkupReader(const Vocabulary& vocabulary) : page_(vocabulary), elements_(page_) {}
 
-    // Takes room to write to, for texts of which that is what becomes at most.
-    void write_to(std::span<std::uint32_t> room) { page_.room = room; }
+    // Sets the buffer for the text with marks.
+    void write_to(std::span<std::uint32_t> buffer) { page_.buffer = buffer; }
 
-    // Reads a text; returns what it holds. Where that is neither tag nor reference, `marked` is of no use.
+    // Reads a text; returns its contents, as `Holds`. Without tags and references `marked` has no meaning.
     unsigned read(Points raw) {
         unsigned holds = read(raw, TWICE, true);
-        const bool is_escape = holds & DOUBLED && speaks_of_escapes(marked());
+        const bool is_escape = holds & DOUBLED && speaks_of_escapes();
         const bool is_lost = page_.has_hidden && !page_.is_nonblank(marked());
         if (is_escape || is_lost) holds = read(raw, is_escape ? 0u : TWICE, !is_lost);
         return holds;
     }
 
-    // Reads a text whose markup was escaped once more as a whole, `&lt;p&gt;...&lt;/p&gt;` or `\u003cp\u003e...`; false
-    // if it is none: the tag of a block begins it, no `<` and `>` stands in it, and it does not speak of such.
+    // Reads a text whose markup was escaped once more as a whole, `&lt;p&gt;...&lt;/p&gt;` or `\u003cp\u003e...`; false for
+    // any other: such a text begins with the tag of a block, has no `<` and `>`, and is not about escapes.
     bool read_escaped(Points raw) {
-        const Points text = characters().trimmed(raw);
-        if (text.empty() || (text[0] != '&' && text[0] != '\\')) return false;
-        if (find(text, 0, '<', '>') < std::ssize(text)) return false;
+        const Points text = trimmed(raw);
+        if (text.empty() || (text[0] != '&' && text[0] != '\\') || find(text, 0, '<', '>') < std::ssize(text)) return false;
         Writer out(unescaped_.get(text.size() + BEHIND));
         if (text[0] == '&') {
             page_.references.copy(text, starts_with(text, "&amp;") ? DECODES | TWICE : DECODES, out);
@@ -50,37 +125,35 @@ public:
         const Markup first = page_.scanner.read(0);
         if (!first.is_tag || first.closes || first.roles & DROPS || !(first.roles & BREAKS)) return false;
         read(left);
-        return page_.is_nonblank(marked()) && !speaks_of_escapes(marked());
+        return page_.is_nonblank(marked()) && !speaks_of_escapes();
     }
 
     Points marked() const { return page_.out.from(0); }
     bool is_heavy() const { return page_.is_heavy; }  // whether anything is bold or italic
 
 private:
-    static bool speaks_of_escapes(Points text) {
-        return holds_any(text, {U"标签", U"标记", U"实体", U"转义", U"换行", U"字符", U"代码", U"HTML", U"html"});
+    bool speaks_of_escapes() const {
+        constexpr std::u32string_view WORDS[] = {U"标签", U"标记", U"实体", U"转义", U"换行", U"字符", U"代码", U"HTML", U"html"};
+        return holds_any(marked(), WORDS);
     }
 
-    // Writes a program's string as what it stands for, but for its line breaks.
+    // Writes a program's string without its escapes, but for its line breaks.
     static void unescape_string(Points text, Writer& out) {
-        for (Place j = 0; j < std::ssize(text); j++) {
+        for (Offset j = 0; j < std::ssize(text); j++) {
             const std::uint32_t next = text[j] == '\\' && j + 1 < std::ssize(text) ? text[j + 1] : 0;
-            const bool stands = next == '"' || next == '/';
-            const std::uint32_t point = next == 'u' ? References::hex(text, j + 2) : stands ? next : 0;
+            const std::uint32_t point = next == 'u' ? References::hex(text, j + 2) : is_one_of(next, "\"/") ? next : 0;
             out.append(point ? point : text[j]);
             if (point) j += next == 'u' ? 5 : 1;
         }
     }
 
-    // hides: whether what nobody sees goes; twice: TWICE, or 0.
+    // twice: TWICE, or 0; hides: drops invisible texts.
     unsigned read(Points raw, unsigned twice, bool hides) {
-        unsigned holds = 0;
         page_.hides = hides;
-        if (page_.begin(raw)) holds |= TAGS;
+        unsigned holds = page_.begin(raw) ? unsigned{TAGS} : 0, how = DECODES | PARSES | twice;
         const Points text = page_.text();
-        unsigned how = DECODES | PARSES | twice;
-        Place kept = 0;
-        for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
+        Offset kept = 0;
+        for (Offset j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
             const Markup found = page_.scanner.read(j);
             if (found.stop == NONE) {
                 j++;
@@ -92,44 +165,41 @@ private:
             if (found.is_tag) read_tag(found);
             kept = j = found.stop;
         }
-        if (!holds) how = DECODES;  // what a parser makes of characters counts for markup alone
+        if (!holds) how = DECODES;  // characters are read as by a parser only beside markup
         holds |= copy_between(kept, std::ssize(text), how);
         elements_.close_down_to(1, Closed::by_end);
         return holds;
     }
 
-    // Writes the text between two tags; white space between the parts of a formula is none.
-    unsigned copy_between(Place start, Place stop, unsigned how) {
+    // Writes the text between two tags; white space between the parts of a formula is dropped.
+    unsigned copy_between(Offset start, Offset stop, unsigned how) {
         const OpenElement& entry = page_.stack.back();
         Points between = page_.text().subspan(start, stop - start);
         const Action action = entry.action;
         if (entry.math && action != Action::math_text && action != Action::annotation && action != Action::note)
-            between = characters().trimmed(between);
+            between = trimmed(between);
         return page_.copy(between, entry.math || entry.code ? how & ~TWICE : how);
     }
 
-    // Writes what a tag leaves: the ends of elements, a line break, the beginning of its own.
+    // Writes the text of a tag: the ends of elements, a line break, the beginning of its own.
     void read_tag(const Markup& found) {
         const int number = found.number;
         if (found.closes) {
             if (number != NONE) elements_.close(number);
             return write_break(page_, found.roles, number);
         }
-        const Place inside = found.hidden ? found.shown : page_.stop;
         const Action action = number == NONE ? Action::none : page_.action_of(number);
-        if (found.is_untidy || (Action::picture <= action && action <= Action::field))
-            page_.scanner.search(page_.start + 1, inside);
-        const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
-        if (found.hidden && found.roles & DROPS) return read_script(found, content);
+        const Points content = page_.text().subspan(found.content_begin, found.content_end - found.content_begin);
+        if (found.content_end && found.roles & DROPS) return read_script(found, content);
         if (number == NONE) {
             write_formula(page_, Attribute::latex);
             return;
         }
-        elements_.open(number, found.roles, found.closes_itself || found.hidden);
-        if (found.hidden && found.roles & SHOWS) {
-            const Place begin = page_.out.size();
+        elements_.open(found);
+        if (found.content_end) {
+            const Offset begin = page_.out.size();
             page_.copy(content, found.roles & RAW ? PARSES : DECODES | PARSES);
-            if (page_.action_of(number) == Action::area && !page_.is_nonblank(page_.out.from(begin))) {
+            if (action == Action::area && !page_.is_nonblank(page_.out.from(begin))) {
                 page_.out.cut(begin);
                 page_.out.append(BLANK);
             }
@@ -139,53 +209,60 @@ private:
 
     // Writes the formula of a script in TeX.
     void read_script(const Markup& found, Points content) {
-        if (!page_.attributes.holds(Attribute::type, "math/tex")) return write_break(page_, found.roles, found.number);
+        if (!holds(page_.attributes[Attribute::type], "math/tex")) return write_break(page_, found.roles, found.number);
         // the box before it shows the same formula
-        if (page_.box_end == page_.out.size()) page_.out.cut(page_.box_start);
+        if (page_.box_end == page_.out.size()) page_.out.cut(page_.box_begin);
         write_formula(page_, content, PARSES);
     }
 
     Page page_;
     Elements elements_;
-    Room unescaped_;
+    PointBuffer unescaped_;
 };
 
 constexpr std::size_t LONGEST_NOTE = 100;  // characters of a line that can be cut off
 
-// What texts are cleaned by; threads may share it.
+// The settings of cleaning; threads may share it.
 struct Cleaner {
     const Vocabulary vocabulary;
-    const bool html;                                       // whether markup is looked for
-    const std::vector<std::vector<std::uint32_t>> cut_at;  // what lines begin with that are cut off
+    const bool html;                                       // whether markup is searched
+    const std::vector<std::vector<std::uint32_t>> cut_at;  // beginnings of the lines that are cut off
 };
-// Returns what is left of a text without style rules, or without those that it begins with.
+// Returns a text without style rules; leading: only without the rules that it begins with.
 using DropRules = std::function<std::vector<std::uint32_t>(Points text, bool leading)>;
 
-// Whether the words of a text with marks speak of bold or italic type; formulas and addresses do not count.
-bool speaks_of_weight(Points text) {
-    constexpr std::u32string_view EASTERN[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
-    std::uint32_t until = 0;
-    for (Points rest = text; !rest.empty(); rest = rest.subspan(1)) {
-        const std::uint32_t point = rest[0];
-        const auto begins = [&](std::u32string_view word) { return rest.size() > 1 && point == word[0] && rest[1] == word[1]; };
-        if (until) {
-            if (point == until) until = 0;
-        } else if (point >= BEYOND) {
-            until = is_medium(point) ? std::uint32_t{ADDRESS_END} : point == FORMULA ? std::uint32_t{FORMULA_END} : 0;
-        } else if (starts_with(rest, "bold") || starts_with(rest, "italic") || std::ranges::any_of(EASTERN, begins)) {
-            return true;
-        }
+// Calls take(part, mark) for each longest part of a text without marks, and the mark behind it, 0 at the end.
+void each_part(Points text, auto take) {
+    for (bool is_last = false; !is_last;) {
+        const auto mark = std::ranges::find_if(text, [](std::uint32_t point) { return point >= BEYOND; });
+        is_last = mark == text.end();
+        take(Points(text.begin(), mark), is_last ? 0 : *mark);
+        if (!is_last) text = {mark + 1, text.end()};
     }
-    return false;
 }
 
-// Cleans one text after the other, with the same room for all.
+// Whether a text with marks is about bold or italic type, by its words outside formulas and addresses.
+bool speaks_of_weight(Points text) {
+    constexpr std::u32string_view WORDS[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
+    std::uint32_t until = 0;
+    bool speaks = false;
+    each_part(text, [&](Points part, std::uint32_t mark) {
+        const auto begins = [&](std::u32string_view word) { return part.size() > 1 && part[0] == word[0] && part[1] == word[1]; };
+        for (; !until && !speaks && !part.empty(); part = part.subspan(1))
+            speaks = starts_with(part, "bold") || starts_with(part, "italic") || std::ranges::any_of(WORDS, begins);
+        if (!until) until = is_medium(mark) ? std::uint32_t{ADDRESS_END} : mark == FORMULA ? FORMULA_END : 0;
+        else if (mark == until) until = 0;
+    });
+    return speaks;
+}
+
+// Cleans one text after the other, in the same buffers.
 class TextCleaner {
 public:
     TextCleaner(const Cleaner& cleaner, DropRules drop_rules)
         : cleaner_(cleaner), drop_rules_(std::move(drop_rules)), reader_(cleaner.vocabulary) {}
 
-    // A clean text, valid until the next one, and how many characters were cut off.
+    // A clean text, valid until the next one, and the number of characters cut off.
     struct Cleaned {
         Points text;
         std::int64_t cut = 0;
@@ -201,71 +278,63 @@ public:
 
 private:
     Points without_markup(Points text) {
-        const std::size_t size = room_for(text.size());
+        const std::size_t size = capacity_for(text.size());
         reader_.write_to(marked_.get(size));
         Writer out(out_.get(size));
         if (cleaner_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
-        unsigned looks = RULES_AT_START | FENCES;
+        unsigned searched = RULES_AT_START | FENCES;
         Points bare = text;
-        Layout layout(text, false, out);
-        Need need = layout.lay_out(cleaner_.html ? looks | MARKUP : looks);
-        if (need == Need::none && layout.is_same()) return text;
-        if (cleaner_.html && need != Need::none) {
+        unsigned found = Layout(text, false, out).lay_out(cleaner_.html ? searched | MARKUP : searched);
+        if (cleaner_.html && found) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
             out.cut(0);
             if (holds & TAGS) return laid_out(bare, out);
-            if (holds & BRACES) looks = FENCES;
-            need = Layout(bare, false, out).lay_out(looks);
+            if (holds & BRACES) searched = FENCES;
+            found = Layout(bare, false, out).lay_out(searched);
         }
-        if (need == Need::rules) return folded_again(drop_rules_(bare, true));
-        if (need == Need::fences) {
+        if (found & RULES_AT_START) return folded_again(drop_rules_(bare, true));
+        if (found & FENCES) {
             out.cut(0);
             fold_fenced(bare, out);
         }
         return out.from(0);
     }
 
-    // Lays a text with marks out, without the style rules that it may hold.
+    // The layout of a text with marks, without its style rules.
     Points laid_out(Points text, Writer& out) {
-        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(RULES) == Need::none) return out.from(0);
+        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(RULES) == 0) return out.from(0);
         const Points left = without_rules(text);
-        out = Writer(out_.get(room_for(left.size())));
+        out = Writer(out_.get(capacity_for(left.size())));
         Layout(left, false, out).lay_out(0);
         return out.from(0);
     }
 
-    // A text with marks without style rules; in code, formulas and addresses such are text.
+    // A text with marks without style rules, except in code, formulas and addresses.
     Points without_rules(Points text) {
         std::vector<std::uint32_t> left;
         int depth = 0;
-        for (Points rest = text; !rest.empty();) {
-            const auto size = static_cast<std::size_t>(
-                std::ranges::find_if(rest, [](std::uint32_t point) { return point >= BEYOND; }) - rest.begin());
-            const Points part = rest.first(size);
-            if (depth > 0) append(left, part);
-            else if (!part.empty()) append(left, drop_rules_(part, false));
-            if (size == rest.size()) break;
-            const std::uint32_t mark = rest[size];
-            left.push_back(mark);
+        each_part(text, [&](Points part, std::uint32_t mark) {
+            if (depth > 0 || part.empty()) append(left, part);
+            else append(left, drop_rules_(part, false));
+            if (mark) left.push_back(mark);
             if (mark == CODE || mark == FENCE || mark == FORMULA || is_medium(mark)) depth++;
             const bool ends = mark == CODE_END || mark == FENCE_END || mark == FORMULA_END || mark == ADDRESS_END;
             depth -= ends && depth > 0;
-            rest = rest.subspan(size + 1);
-        }
+        });
         return hold(std::move(left));
     }
 
-    // A clean text without the last lines that begin with a marker, and the blank ones around them, which code can have;
-    // the first line stays. A source note names a book, a site or an exam and its year; a longer line is text.
+    // A clean text without the last lines that begin with a marker, and the blank ones around them, which code can have; the
+    // first line stays. A source note names a book, a site or an exam and its year; a longer line is text.
     Points without_notes(Points text) const {
         if (cleaner_.cut_at.empty() || !is_marked(last_line(text))) return text;
         for (Points line = last_line(text); line.size() < text.size(); line = last_line(text)) {
             const bool is_note = line.size() <= LONGEST_NOTE && is_marked(line);
-            if (!is_note && !characters().trimmed(line).empty()) break;
+            if (!is_note && !trimmed(line).empty()) break;
             text = text.first(text.size() - line.size() - 1);
         }
-        while (!text.empty() && is_white_space(text.back())) text = text.first(text.size() - 1);
+        while (!text.empty() && is_space(text.back())) text = text.first(text.size() - 1);
         return text;
     }
     static Points last_line(Points text) {
@@ -286,7 +355,7 @@ private:
     }
     Points folded_again(std::vector<std::uint32_t>&& text) {
         const Points left = hold(std::move(text));
-        Writer out(out_.get(room_for(left.size())));
+        Writer out(out_.get(capacity_for(left.size())));
         fold_fenced(left, out);
         return out.from(0);
     }
@@ -294,7 +363,7 @@ private:
     const Cleaner& cleaner_;
     const DropRules drop_rules_;
     MarkupReader reader_;
-    Room marked_, out_;
+    PointBuffer marked_, out_;
     std::vector<std::uint32_t> held_;
 };
 
@@ -316,34 +385,33 @@ auto clean(const Cleaner& cleaner, const StringArrays& strings, nb::callable dro
     StringBuffer made;
     {
         Unlocked unlocked;
-        TextCleaner one(cleaner, drop);
+        TextCleaner text_cleaner(cleaner, drop);
         for (std::size_t i = 0; i < texts.size(); i++) {
             const Points text = texts[i];
-            const auto clean = one.clean(text);
+            const auto clean = text_cleaner.clean(text);
             cut[i] = clean.cut;
-            if (clean.text.data() == text.data() || std::ranges::equal(clean.text, text)) continue;
+            if (std::ranges::equal(clean.text, text)) continue;
             changed[i] = true;
             encode_utf8(clean.text, made.extend(utf8_length(clean.text)));
             lengths.push_back(std::ssize(clean.text));
         }
     }
-    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)),
-                      std::tuple_cat(give(std::move(made)), std::tuple(give(std::move(lengths)))));
+    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)), give(std::move(made)), give(std::move(lengths)));
 }
 
 }  // namespace
 
 void bind_cleaning(nb::module_& m) {
-    nb::class_<Cleaner>(m, "Cleaner", "Makes clean texts; see cleaning.py.")
+    nb::class_<Cleaner>(m, "Cleaner", "Cleans texts; see cleaning.py.")
         .def("__init__", &make_cleaner, nb::kw_only(), "references"_a, "html"_a, "cut_at"_a,
              "references: code points by name; cut_at: code points of markers.")
         .def("clean", &clean, "texts"_a.noconvert(), "drop_rules"_a,
-             "Return which of n texts cleaning changes, bool (n,), how many characters are cut off each, int64 (n,), and\n"
-             "the clean ones of those that are changed. drop_rules: called with a text and whether it is one without markup,\n"
-             "of which only the style rules that it begins with go.");
-    nb::list names;  // of the elements that HTML, SVG and MathML know
-    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.append(name); });
-    m.attr("ELEMENTS") = nb::tuple(names);
+             "Clean n texts.\n\nReturn for each whether it changes, bool (n,), and the number of characters cut off, int64 (n,),\n"
+             "then the clean texts of those that change and their lengths, int64. drop_rules: called with a text and whether it has no markup; returns it\n"
+             "without style rules, in a text without markup only without leading ones.");
+    nb::dict elements;  // of HTML, SVG and MathML: their roles by name
+    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { elements[nb::cast(name)] = row.element.roles; });
+    m.attr("ELEMENTS") = elements;
     m.attr("LONGEST_NOTE") = LONGEST_NOTE;
 }
 

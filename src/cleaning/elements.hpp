@@ -1,27 +1,22 @@
-// What is written where an element begins and ends, and which elements end with it; lists and their markers.
+// The text of an element at its beginning and end, and the elements that end with it; lists and their markers.
 #pragma once
 #include "cleaning/page.hpp"
 
 namespace dedup::cleaning {
 
 inline int number_of(const Page& page, Attribute attribute, int otherwise) {
-    constexpr std::size_t MOST_DIGITS = 9;
-    Points value = characters().trimmed(page.attributes[attribute]);
-    const bool negative = !value.empty() && value.front() == '-';
-    if (negative) value = value.subspan(1);
-    if (value.empty() || value.size() > MOST_DIGITS) return otherwise;
-    int number = 0;
-    for (const std::uint32_t point : value) {
-        if (point < '0' || point > '9') return otherwise;
-        number = 10 * number + static_cast<int>(point - '0');
-    }
-    return negative ? -number : number;
+    constexpr Offset MOST_DIGITS = 9;
+    const Points value = trimmed(page.attributes[attribute]);
+    const bool is_negative = !value.empty() && value.front() == '-';
+    const auto [number, stop] = References::number_at(value, is_negative, 10, MOST_DIGITS);
+    if (stop == is_negative || stop < std::ssize(value)) return otherwise;
+    return is_negative ? -static_cast<int>(number) : static_cast<int>(number);
 }
 
 inline Markers markers_of(Points type) {
     constexpr std::string_view TYPES = "1AaIi";  // in the order of the markers
-    const std::size_t found = type.size() == 1 && type[0] < 0x80 ? TYPES.find(static_cast<char>(type[0])) : TYPES.npos;
-    return found == TYPES.npos ? Markers::decimal : static_cast<Markers>(found);
+    const bool is_known = type.size() == 1 && is_one_of(type[0], TYPES);
+    return is_known ? static_cast<Markers>(TYPES.find(static_cast<char>(type[0]))) : Markers::decimal;
 }
 
 inline void open_list(Page& page, OpenElement& entry) {
@@ -30,80 +25,80 @@ inline void open_list(Page& page, OpenElement& entry) {
     entry.count = number_of(page, Attribute::start, 1);
     Markers markers = Markers::unmarked;
     if (entry.action == Action::ordered) {
-        markers = markers_of(page.attributes[Attribute::type]);
         const int styled = page.attributes.style().markers;
-        if (styled != NONE) markers = static_cast<Markers>(styled);
+        markers = styled != NONE ? static_cast<Markers>(styled) : markers_of(page.attributes[Attribute::type]);
     }
-    entry.extra = static_cast<Place>(markers);
+    entry.extra = static_cast<Offset>(markers);
 }
 
-inline void write_marker(Writer& out, int value, Markers kind) {
+inline std::string marker_of(int value, Markers kind) {
     constexpr std::pair<int, std::string_view> ROMAN[] = {
         {1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"},
         {5, "v"}, {4, "iv"}, {1, "i"}};
     constexpr int LETTERS = 26, LAST_ROMAN = 3999;
     std::string marker;
     if ((kind == Markers::upper || kind == Markers::lower) && value > 0) {  // A to Z, AA to ZZ and so on
-        for (; value > 0; value = (value - 1) / LETTERS)
-            marker.insert(marker.begin(), static_cast<char>('a' + (value - 1) % LETTERS));
+        for (; value > 0; value = (value - 1) / LETTERS) marker.insert(0, 1, static_cast<char>('a' + (value - 1) % LETTERS));
     } else if ((kind == Markers::upper_roman || kind == Markers::lower_roman) && 0 < value && value <= LAST_ROMAN) {
         for (const auto& [worth, letters] : ROMAN) {
             for (; value >= worth; value -= worth) marker += letters;
         }
     } else {
-        marker = std::to_string(value);
+        return std::to_string(value);
     }
-    const bool is_large = kind == Markers::upper || kind == Markers::upper_roman;
-    for (const char letter : marker) out.append(static_cast<std::uint32_t>(is_large && letter >= 'a' ? letter - 'a' + 'A' : letter));
+    if (kind == Markers::upper || kind == Markers::upper_roman) {
+        for (char& letter : marker) letter = static_cast<char>(letter - 'a' + 'A');
+    }
+    return marker;
 }
 
 // Writes the marker of a list's item between two marks, if it has one.
 inline void open_item(Page& page, OpenElement& entry) {
     entry.item = page.top();
-    OpenElement& around = page.stack[entry.list];
-    const auto markers = static_cast<Markers>(around.extra);
+    OpenElement& list = page.stack[entry.list];
+    const auto markers = static_cast<Markers>(list.extra);
     if (!entry.list || markers == Markers::unmarked || entry.code) return;
-    const int value = number_of(page, Attribute::value, around.count);
-    around.count = value + 1;
+    const int value = number_of(page, Attribute::value, list.count);
+    list.count = value + 1;
     entry.extra = 1;
-    Writer& out = page.out;
-    out.append(ITEM);
-    write_marker(out, value, markers);
-    out.append('.');
-    out.append(BODY);
+    page.out.append(ITEM);
+    page.out.append(marker_of(value, markers));
+    page.out.append('.');
+    page.out.append(BODY);
 }
 
-// What closes an element: the end of the text, the tag of another one, its own.
+// Causes for the end of an element: the end of the text, the tag of another one, its own.
 enum class Closed : std::uint8_t { by_end, by_other, by_itself };
 
 class Elements {
 public:
     explicit Elements(Page& page) : page_(page) {}
 
-    // Writes what an opening tag leaves; what it opens stays open unless it closes itself.
-    void open(int number, std::uint32_t roles, bool closes_itself) {
-        const Element& element = page_.vocabulary.element(number);
+    // Writes the beginning of an element, which stays open unless its tag closes itself or is read with its content.
+    void open(const Markup& tag) {
+        const Element& element = page_.vocabulary.element(tag.number);
+        const std::uint32_t roles = tag.roles;
         close_before(element.action);
-        write_break(page_, roles, number);
+        write_break(page_, roles, tag.number);
         if (roles & VOID) return write_void(page_, element.action);
-        Action action = action_here(number, element.action);
+        Action action = action_here(tag.key, element.action);
         if (Action::math < action && action < Action::annotation) begin_child(page_, page_.stack.back());
         const std::uint32_t classes = page_.attributes.class_flags();
-        const Style style = page_.attributes.has(Attribute::style) ? page_.attributes.style() : Style();
-        const bool hidden = is_hidden(action, roles, classes | style.spans);
-        if (hidden && (action < Action::table || action > Action::table_cell)) action = Action::none;
-        OpenElement& entry = push(number, action, page_.start);
-        entry.hidden = hidden;
-        const bool early = Action::ordered <= action && action <= Action::table_cell;
-        if (early) begin(entry);
-        if (!entry.math && action != Action::table_row && !hidden)
+        const Style style = page_.attributes.style();
+        const bool is_invisible = is_hidden(action, roles, classes | style.spans);
+        if (is_invisible && (action < Action::table || action > Action::table_cell)) action = Action::none;
+        OpenElement& entry = push(tag.number, action, page_.start);
+        entry.is_hidden = is_invisible;
+        const bool is_early = Action::ordered <= action && action <= Action::table_cell;
+        if (is_early) begin(entry);
+        if (!entry.math && action != Action::table_row && !is_invisible)
             open_spans(entry, element, roles, classes & ONCE, style);
-        if (hidden) {
+        if (is_invisible) {
             entry.cut = out_.size();
         } else if (write_formula(page_, Attribute::latex)) {
             entry.cut = out_.size();
-            if (!early) entry.action = Action::none;
-        } else if (action != Action::none && action != Action::span && !early) {
+            if (!is_early) entry.action = Action::none;
+        } else if (action != Action::none && action != Action::span && !is_early) {
             begin(entry);
         } else if (classes & IS_BOX) {
             entry.extra = IS_BOX;
@@ -111,18 +106,17 @@ public:
         } else if (classes & IS_PREVIEW || (classes & IS_TWIN && page_.formula_end == out_.size())) {
             entry.cut = out_.size();
         }
-        if (closes_itself) close_down_to(page_.top(), Closed::by_itself);
+        if (tag.closes_itself || tag.content_end) close_down_to(page_.top(), Closed::by_itself);
     }
 
-    // Closes the element that a closing tag means, and all within it; none if none is meant.
+    // Closes the element that a closing tag belongs to, if any, and all within it.
     void close(int number) {
         const OpenElement& top = page_.stack.back();
         const Action action = page_.action_of(number);
         int k = page_.nearest[number], limit = top.barrier;
-        if (action == Action::table || action == Action::template_ || action == Action::object ||
-            action == Action::drawing) {
+        if (action == Action::table || action == Action::template_ || action == Action::object || action == Action::drawing) {
             limit = top.hard_barrier;
-        } else if (action == Action::table_cell || action == Action::section || action == Action::table_row) {
+        } else if (Action::section <= action && action <= Action::table_cell) {
             if (action == Action::table_row) k = std::max(k, top.row);
             limit = std::max(top.table, top.hard_barrier);
         } else if (action == Action::list_item) {
@@ -131,7 +125,7 @@ public:
         if (k > 0 && k >= limit) close_down_to(k, Closed::by_itself);
     }
 
-    // Closes all elements from the top down to the one at this place of the stack.
+    // Closes all elements from the top down to number `k` of the stack.
     void close_down_to(int k, Closed how) {
         while (page_.top() >= k) {
             end(page_.top() == k ? how : std::min(how, Closed::by_other));
@@ -142,7 +136,7 @@ public:
     }
 
 private:
-    OpenElement& push(int number, Action action, Place origin) {
+    OpenElement& push(int number, Action action, Offset origin) {
         page_.stack.push_back(page_.stack.back());
         OpenElement& entry = page_.stack.back();
         entry.number = number;
@@ -156,26 +150,24 @@ private:
         entry.spans_open = 0;
         entry.action = action;
         entry.origin = origin;
-        entry.place = out_.size();
+        entry.begin = out_.size();
         entry.cut = NONE;
-        entry.count = 0;
-        entry.extra = 0;
+        entry.count = entry.extra = 0;
         return entry;
     }
 
-    // What an element does where it stands: parts of formulas do nothing outside of one.
-    Action action_here(int number, Action action) {
+    // The action of an element within the open ones: parts of formulas have none outside of one.
+    Action action_here(std::uint64_t key, Action action) {
         const OpenElement& around = page_.stack.back();
-        if (action == Action::drawing && around.drawing) return Action::none;  // else each within others is read again
-        if (action == Action::math) {
-            return around.math || !page_.scanner.is_closed(number, page_.stop) ? Action::none : action;
-        }
-        return action > Action::math && !around.math ? Action::none : action;
+        if (action == Action::drawing && around.drawing) return Action::none;  // else nested ones are read again and again
+        const bool is_math = action == Action::math && !around.math && page_.scanner.is_closed(key, page_.stop);
+        const bool is_part = action > Action::math && around.math;
+        return action < Action::math || is_math || is_part ? action : Action::none;
     }
 
     static bool is_reading(Action action) { return action == Action::reading || action == Action::reading_mark; }
 
-    // Closes what an opening tag ends: the item, row, cell or reading before it.
+    // Closes the item, row, cell or reading that an opening tag ends.
     void close_before(Action action) {
         const OpenElement& top = page_.stack.back();
         int k = 0;
@@ -194,15 +186,15 @@ private:
             begin_row(push(NONE, Action::table_row, 0));
     }
 
-    // Writes what stands at the beginning of the element on top, and notes what it is for others.
+    // Writes the beginning of the element on top, and notes it as the nearest of its kind.
     void begin(OpenElement& entry) {
         const Action action = entry.action;
-        entry.place = out_.size();
+        entry.begin = out_.size();
         if (action == Action::math) {
             entry.math = page_.top();
             out_.append(FORMULA);
         } else if (action > Action::math) {
-            if (action == Action::annotation) entry.extra = page_.attributes.holds(Attribute::encoding, "tex");
+            if (action == Action::annotation) entry.extra = holds(page_.attributes[Attribute::encoding], "tex");
             begin_part(page_, entry);
         } else if (action == Action::ordered || action == Action::unordered) {
             open_list(page_, entry);
@@ -223,29 +215,25 @@ private:
         }
     }
 
-    // Writes an image or its like in place of what stands in the element, if it is one.
+    // Writes a medium in place of the element's content, if it is one.
     void begin_medium(OpenElement& entry) {
-        const int top = page_.top();
-        if (entry.action == Action::hears || entry.action == Action::sees) {
-            entry.medium = top;
+        const Action action = entry.action;
+        if (action == Action::audio || action == Action::video) {
+            entry.medium = page_.top();
             const Attribute attribute = address_of(page_);
             entry.extra = attribute != NO_ATTRIBUTE;
-            write_medium(page_, entry.action == Action::hears ? AUDIO : VIDEO, attribute);
-            entry.cut = out_.size();
-        } else if (entry.action == Action::canvas) {
+            write_medium(page_, action == Action::audio ? AUDIO : VIDEO, attribute);
+        } else if (action == Action::canvas) {
             write_medium(page_, IMAGE, NO_ATTRIBUTE);
-            entry.cut = out_.size();
-        } else if (entry.action == Action::drawing) {
-            entry.barrier = entry.hard_barrier = entry.drawing = top;
-        } else if (entry.action == Action::template_) {
-            entry.barrier = entry.hard_barrier = top;
-            entry.cut = out_.size();
-        } else if (entry.action == Action::object) {
-            entry.barrier = entry.hard_barrier = top;
-            if (!page_.attributes.has(Attribute::data)) return;
-            write_medium(page_, IMAGE, Attribute::data);
-            entry.cut = out_.size();
+        } else {
+            if (action == Action::object || action == Action::drawing || action == Action::template_)
+                entry.barrier = entry.hard_barrier = page_.top();
+            if (action == Action::drawing) entry.drawing = page_.top();
+            const bool has_data = action == Action::object && page_.attributes.has(Attribute::data);
+            if (has_data) write_medium(page_, IMAGE, Attribute::data);
+            if (!has_data && action != Action::template_) return;
         }
+        entry.cut = out_.size();
     }
 
     void begin_table(OpenElement& entry) {
@@ -270,7 +258,7 @@ private:
         out_.append(ROW);
     }
 
-    // Opens the spans that an element, its class (given) and its style stand for.
+    // Opens the spans of an element, of its class, which are passed, and of its style.
     void open_spans(OpenElement& entry, const Element& element, std::uint32_t roles, std::uint32_t spans,
                     const Style& style) {
         spans |= element.spans;
@@ -294,25 +282,25 @@ private:
         for (std::uint32_t k = SPANS; k-- > 0;) {
             if (spans >> k & 1) out_.append(UNDERLINE + k + END);
         }
-        if (spans & IS_LINED) out_.append(LINED_END);
+        if (spans & IS_LINED) out_.append(LINED + END);
     }
 
-    // Writes what stands at the end of the element on top.
+    // Writes the end of the element on top.
     void end(Closed how) {
         const int top = page_.top();
         OpenElement& entry = page_.stack.back();
         const Action action = entry.action;
-        const bool boxed = action == Action::math || (entry.extra == IS_BOX && entry.box == top);
-        if (entry.hidden) {
-            if (how == Closed::by_itself) take_hidden_back(entry);
-        } else if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && boxed))) {
+        const bool is_boxed = action == Action::math || (entry.extra == IS_BOX && entry.box == top);
+        if (entry.is_hidden) {
+            if (how == Closed::by_itself) drop_hidden(entry);
+        } else if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && is_boxed))) {
             out_.cut(entry.cut);
         }
         if (action >= Action::math) {
             end_of_formula(entry, how);
         } else if (action == Action::drawing) {
             if (how == Closed::by_itself && entry.cut < 0) {
-                out_.cut(entry.place);
+                out_.cut(entry.begin);
                 write_drawing(page_, page_.text().subspan(entry.origin, page_.stop - entry.origin));
             }
         } else if (action == Action::lines || action == Action::code_line) {
@@ -320,23 +308,23 @@ private:
         } else if (action == Action::table_row) {
             out_.append(ROW_END);
         } else if (action == Action::reading) {
-            out_.append(RUBY_END);
+            out_.append(RUBY + END);
         } else if (action == Action::reading_mark && how != Closed::by_end) {
-            out_.cut(entry.place);
+            out_.cut(entry.begin);
         } else if (action == Action::list_item && entry.extra) {
             close_spans(entry.spans_open);
-            out_.append(ITEM_END);
+            out_.append(ITEM + END);
             return;
         }
         if (entry.extra == IS_BOX && entry.box == top) {
-            page_.box_start = entry.place;
+            page_.box_begin = entry.begin;
             page_.box_end = out_.size();
         }
         close_spans(entry.spans_open);
     }
 
-    // Whether nobody sees an element, which is no medium and no part of a formula. flags: of its class and its style.
-    // What has an id is there for a script to show.
+    // Whether an element is invisible, no medium and no part of a formula. flags: of its class and its style. An element with
+    // an id may be shown by a script.
     bool is_hidden(Action action, std::uint32_t roles, std::uint32_t flags) const {
         const bool may_be = Action::area < action && action < Action::math && action != Action::template_;
         const Attributes& attributes = page_.attributes;
@@ -345,8 +333,8 @@ private:
         return flags & IS_HIDDEN || attributes.has(Attribute::hidden);
     }
 
-    // Takes back what nobody sees, but no image, and nothing long: a page shows such later on.
-    void take_hidden_back(const OpenElement& entry) {
+    // Drops an invisible text, unless it has a medium or is long: a page shows such later on.
+    void drop_hidden(const OpenElement& entry) {
         constexpr std::size_t MOST = 200;
         const Points hidden = out_.from(entry.cut);
         if (entry.cut < 0 || hidden.size() > MOST || std::ranges::any_of(hidden, is_medium)) return;
@@ -354,51 +342,43 @@ private:
         out_.cut(entry.cut);
     }
 
-    bool is_space(std::uint32_t point) const {
-        return point >= BEYOND ? !is_shown(point) : characters().is(point, SPACE);
-    }
-
-    // Writes the end of code; only code of several lines that is closed stands in a fence.
+    // Writes the end of code; only code of several lines that is closed is fenced.
     void end_of_code(const OpenElement& entry, Closed how) {
-        bool lines = entry.action == Action::lines;
-        if (!lines) {
-            Points code = out_.from(entry.place + 1);
-            while (!code.empty() && is_space(code.front())) code = code.subspan(1);
-            while (!code.empty() && is_space(code.back())) code = code.first(code.size() - 1);
-            lines = std::any_of(code.begin(), code.end(), [&](std::uint32_t point) {
-                return point == FRESH || characters().is(point, LINE);
-            });
-        }
-        if (how == Closed::by_end) lines = false;
-        out_[entry.place] = lines ? FENCE : CODE;
-        out_.append(lines ? FENCE_END : CODE_END);
+        const Points code = trimmed(out_.from(entry.begin + 1), [](std::uint32_t point) {
+            return point >= BEYOND ? !is_shown(point) : is_space(point);
+        });
+        const bool is_fenced = how != Closed::by_end && (entry.action == Action::lines || std::ranges::any_of(code, [](std::uint32_t point) {
+            return point == FRESH || characters().kind(point) == Kind::line;
+        }));
+        out_[entry.begin] = is_fenced ? FENCE : CODE;
+        out_.append(is_fenced ? FENCE_END : CODE_END);
     }
 
     void end_of_formula(OpenElement& entry, Closed how) {
         if (entry.action == Action::annotation) {
             OpenElement& root = page_.stack[entry.math];
-            if (entry.extra && root.cut < 0 && page_.is_nonblank(out_.from(entry.place))) {
-                take_as_formula(root, entry, root.place + 1, entry.math);
+            if (entry.extra && root.cut < 0 && page_.is_nonblank(out_.from(entry.begin))) {
+                move_to(root, entry, root.begin + 1, entry.math);
             } else if (how != Closed::by_end) {
-                out_.cut(entry.place);
+                out_.cut(entry.begin);
             }
         } else if (entry.action == Action::note) {
-            if (how != Closed::by_end) out_.cut(entry.place);
+            if (how != Closed::by_end) out_.cut(entry.begin);
         } else if (entry.action != Action::math) {
             end_part(page_, entry);
-        } else if (!page_.is_nonblank(out_.from(entry.place))) {
-            out_.cut(entry.place);
+        } else if (!page_.is_nonblank(out_.from(entry.begin))) {
+            out_.cut(entry.begin);
         } else {
             out_.append(FORMULA_END);
             OpenElement& box = page_.stack[entry.box];
-            if (entry.box && box.cut < 0) take_as_formula(box, entry, box.place, entry.box);
+            if (entry.box && box.cut < 0) move_to(box, entry, box.begin, entry.box);
             page_.formula_end = out_.size();
         }
     }
 
-    // Puts what stands in an element in place of all else that stands in one around it, number `k`.
-    void take_as_formula(OpenElement& around, const OpenElement& entry, Place to, int k) {
-        out_.take_back(entry.place, out_.size(), to);
+    // Makes the text of the top element the only one of an element around it, number `k`.
+    void move_to(OpenElement& around, const OpenElement& entry, Offset to, int k) {
+        out_.move_back(out_.from(entry.begin), to);
         around.cut = out_.size();
         page_.silence(k + 1, page_.top());
     }

@@ -1,11 +1,24 @@
-// Text with marks laid out: white space folded, spans written, rows and lines of code arranged.
+// The layout of a text with marks: white space folded, spans written, rows and lines of code arranged.
 #pragma once
 #include "cleaning/vocabulary.hpp"
-#include "cleaning/white_space.hpp"
 
 namespace dedup::cleaning {
 
-// Whether no row may take a line break: of the text itself; one that a fence needs, the text does not hold it.
+constexpr Offset SHORTEST_FENCE = 3, LONGEST_FENCE = 255;  // backticks of a line that fences code
+
+// Writes white space of code unchanged, without blank lines before the code.
+struct CodeSpace {
+    Offset begin = 0, lead = 0;  // of the code; the end of the white space that it begins with
+
+    void write(std::uint32_t point, Kind kind, Writer& out) {
+        const bool leads = out.size() == lead;
+        if (leads && kind == Kind::line) out.cut(begin);
+        else out.append(point == '\r' ? '\n' : point);
+        if (leads) lead = out.size();
+    }
+};
+
+// Whether a row may not replace a line break by a space: one of the text; one that a fence needs and the text lacks.
 enum class Hard : std::uint8_t { no, yes, implied };
 
 struct White {
@@ -14,32 +27,29 @@ struct White {
 };
 
 struct OpenSpan {
-    std::uint32_t kind = 0;            // its mark
-    Place begin = 0, inside = NONE;    // where it and its content begin, NONE while nothing of it is written
-    Place words_before = 0, images_before = 0;
+    std::uint32_t kind = 0;          // its mark
+    Offset begin = 0, inside = NONE;  // of it and of its content, NONE until something of it is written
+    Offset words_before = 0, images_before = 0;
     White before;
-    Place marker = 0;  // of an item: where it stands in the text
+    Offset marker = 0;  // of an item, in the text
     int cells = 0, separators_due = 0;
-    Place breaks_before = 0;  // of a row
+    Offset breaks_before = 0;  // of a row
 };
 
-// What is looked for, as bits: markup, fenced code, style rules at the start, and anywhere.
-enum Look : unsigned { MARKUP = 1 << 0, FENCES = 1 << 1, RULES_AT_START = 1 << 2, RULES = 1 << 3 };
-
-// What keeps a text from being laid out at once.
-enum class Need : std::uint8_t { none, markup, fences, rules };
+// Features that keep a text from being laid out at once, as bits: markup, fenced code, style rules anywhere and at the start.
+enum Feature : unsigned { MARKUP = 1, FENCES = 2, RULES = 4, RULES_AT_START = 8 };
 
 // Lays out one text.
 class Layout {
 public:
-    // Bold and italic are written if `heavy`.
-    Layout(Points text, bool heavy, Writer& out) : text_(text), is_heavy_(heavy), out_(out) {}
+    // is_heavy: bold and italic are written.
+    Layout(Points text, bool is_heavy, Writer& out) : text_(text), is_heavy_(is_heavy), out_(out) {}
 
-    // Writes the text until something that is looked for may stand in it.
-    Need lay_out(unsigned looks) {
-        const Place size = std::ssize(text_);
-        looks_ = looks;
-        for (Place j = 0; j < size;) {
+    // Writes the text, up to a feature that is searched and may be there; returns its bits, 0 at the end of the text.
+    unsigned lay_out(unsigned searched) {
+        const Offset size = std::ssize(text_);
+        searched_ = searched;
+        for (Offset j = 0; j < size;) {
             if (!white_.blank && !pending_) j = characters().copy_plain(text_, j, out_, words_);
             if (j == size) break;
             const std::uint32_t point = text_[j];
@@ -60,88 +70,70 @@ public:
                 }
                 continue;
             }
-            if (white_.blank || pending_) {
-                flush();
-                is_same_ = is_same_ && out_.size() == j - 1 && out_[j - 2] == text_[j - 2];
-            }
+            if (white_.blank || pending_) flush();
             out_.append(point);
             words_ += point != '_';
             if (kind == Kind::plain) continue;
-            if (const Need need = look(kind, j); need != Need::none) return need;
+            if (const unsigned found = feature(kind, j)) return found;
         }
         while (depth()) close();
-        return Need::none;
+        return 0;
     }
 
-    // Whether a text without marks is written as it stands.
-    bool is_same() const { return is_same_ && out_.size() == std::ssize(text_); }
-
 private:
-    // What may begin or end with the character that was written last, before `j`. A fence is three backticks that begin a
-    // line. A style rule begins with `@`, or a colon stands between its braces; at the start, the first that hold no others.
-    Need look(Kind kind, Place j) {
+    // The features that may begin or end with the character that was written last, before `j`. A fence is three backticks that
+    // begin a line. A style rule begins with `@`, or has a colon between its braces; at the start, the first inmost pair of
+    // braces decides.
+    unsigned feature(Kind kind, Offset j) {
         const bool is_free = !protected_ && !fence_;
-        const auto found = [](bool is_found, Need need) { return is_found ? need : Need::none; };
+        const std::uint32_t next = j < std::ssize(text_) ? text_[j] : 0;
+        const unsigned rules = searched_ & (RULES | RULES_AT_START);
         switch (kind) {
-            case Kind::markup: return found(looks_ & MARKUP && j < std::ssize(text_) && may_begin_markup(text_[j]), Need::markup);
-            case Kind::backtick: return found(looks_ & FENCES && begins_fence(), Need::fences);
-            case Kind::opening: opened_ = is_free, colon_ = false; return Need::none;
-            case Kind::colon: colon_ = true; return Need::none;
-            case Kind::at_sign: {
-                const bool may_begin = looks_ & RULES || (looks_ & RULES_AT_START && out_.size() == 1);
-                return found(may_begin && is_free && may_be_at_rule(text_, j), Need::rules);
-            }
+            case Kind::markup: return characters().is(next, LETTER) || is_one_of(next, "/!?#") ? searched_ & MARKUP : 0;
+            case Kind::backtick: return begins_fence() ? searched_ & FENCES : 0;
+            case Kind::opening: opened_ = is_free, colon_ = false; return 0;
+            case Kind::colon: colon_ = true; return 0;
+            case Kind::at_sign: return is_free && is_one_of(next, "mskicn-") ? rules & (out_.size() == 1 ? rules : RULES) : 0;
             default: {  // closing
-                const bool is_closed = std::exchange(opened_, false), is_rule = is_closed && colon_ && is_free;
-                const unsigned wanted = looks_ & (RULES | RULES_AT_START);
-                if (is_closed) looks_ &= ~unsigned{RULES_AT_START};
-                return found(wanted && is_rule, Need::rules);
+                const bool is_closed = std::exchange(opened_, false);
+                if (is_closed) searched_ &= ~unsigned{RULES_AT_START};
+                return is_closed && colon_ && is_free ? rules : 0;
             }
         }
     }
 
     bool begins_fence() const {
-        const Place at = out_.size() - SHORTEST_FENCE;
+        const Offset at = out_.size() - SHORTEST_FENCE;
         return at >= 0 && out_[at] == '`' && out_[at + 1] == '`' && (at == 0 || out_[at - 1] == '\n');
     }
 
-    // Does what a mark says; returns where to go on reading.
-    Place mark(Place j) {
+    // Obeys a mark; returns the offset behind it.
+    Offset mark(Offset j) {
         const std::uint32_t mark = text_[j];
-        if (is_medium(mark)) return write_medium(j);
-        const std::uint32_t opening = mark >= UNDERLINE + END && mark <= LINED_END ? mark - END : mark;
+        const std::uint32_t opening = mark >= UNDERLINE + END && mark <= LINED + END ? mark - END : mark;
         if ((opening == BOLD || opening == ITALIC) && !is_heavy_) return j + 1;
-        if (mark == FRESH) {
-            white_ = {'\n', white_.hard == Hard::yes ? Hard::yes : Hard::no};
-        } else if (mark == BLANK) {
-            put_blank();
-        } else if (mark == CODE) {
-            protected_++;
-        } else if (mark == CODE_END) {
-            protected_--;
-        } else if (mark == CELL) {
-            begin_cell();
-        } else if (mark == ROW_END) {
-            close_row();
-        } else if (mark == FENCE) {
-            open_fence(j + 1);
-        } else if (UNDERLINE <= mark && mark <= LINED) {
-            protected_ += mark == FORMULA;
-            open(j);
-            if (mark == ITEM) {
-                while (j < std::ssize(text_) && text_[j] != BODY) j++;
-            }
-        } else if (opening != mark) {
-            if (stack_.back().kind != opening) return j + 1;
-            protected_ -= mark == FORMULA_END;
-            close();
-        } else if (mark >= ACCENTS && mark - ACCENTS < std::size(ACCENTS_OF_LATEX)) {
-            write_command(ACCENTS_OF_LATEX[mark - ACCENTS].command);
+        switch (mark) {
+            case IMAGE: case AUDIO: case VIDEO: return write_medium(j);
+            case FRESH: white_ = {'\n', white_.hard == Hard::yes ? Hard::yes : Hard::no}; break;
+            case BLANK: put_blank(); break;
+            case CODE: protected_++; break;
+            case CODE_END: protected_--; break;
+            case CELL: begin_cell(); break;
+            case ROW_END: close_row(); break;
+            case FENCE: open_fence(j + 1); break;
+            default:
+                if (UNDERLINE <= mark && mark <= LINED) return open(j);
+                if (opening != mark && stack_.back().kind == opening) {
+                    protected_ -= mark == FORMULA_END;
+                    close();
+                } else if (mark >= ACCENTS && mark - ACCENTS < std::size(ACCENTS_OF_LATEX)) {
+                    write_command(ACCENTS_OF_LATEX[mark - ACCENTS].command);
+                }
         }
         return j + 1;
     }
 
-    Place mark_in_fence(Place j) {
+    Offset mark_in_fence(Offset j) {
         const std::uint32_t mark = text_[j];
         if (mark == FENCE_END) {
             close_fence();
@@ -157,8 +149,8 @@ private:
         return j + 1;
     }
 
-    // Writes an image or another medium; returns where to go on reading.
-    Place write_medium(Place j) {
+    // Writes an image or another medium; returns the offset behind it.
+    Offset write_medium(Offset j) {
         constexpr std::string_view OPENINGS[] = {"![](", "![audio](", "![video]("};
         flush();
         out_.append(OPENINGS[text_[j] - IMAGE]);
@@ -176,9 +168,9 @@ private:
         words_ += std::ssize(command) + 2;
     }
 
-    // How many backticks fence the code that begins here, 0 for none.
-    Place fence_length(Place j) const {
-        Place run = 0, longest = 0;
+    // The number of backticks for a fence around the code that begins here, 0 for none.
+    Offset fence_length(Offset j) const {
+        Offset run = 0, longest = 0;
         bool blank = true;
         for (; j < std::ssize(text_) && text_[j] != FENCE_END; j++) {
             const std::uint32_t point = text_[j];
@@ -196,11 +188,11 @@ private:
     }
 
     void write_ticks() {
-        for (Place k = 0; k < fence_; k++) out_.append('`');
+        for (Offset k = 0; k < fence_; k++) out_.append('`');
     }
 
-    // Writes the line that begins the code that begins here, unless it is to have no fence.
-    void open_fence(Place j) {
+    // Writes the first line of a fence around the code that begins here, if it needs one.
+    void open_fence(Offset j) {
         fence_ = fence_length(j);
         if (!fence_) return;
         write_openings();
@@ -212,7 +204,7 @@ private:
         words_++;
     }
 
-    // Writes the line that ends code; white space before it goes.
+    // Writes the last line of a fence, without white space before it.
     void close_fence() {
         trim(out_, code_.begin);
         out_.append('\n');
@@ -222,13 +214,19 @@ private:
         white_ = {'\n', Hard::implied};
     }
 
-    void open(Place j) {
+    // Opens the span of a mark; returns the offset behind the mark and the marker of an item.
+    Offset open(Offset j) {
         const bool is_row = text_[j] == ROW;
         rows_ += is_row;
+        protected_ += text_[j] == FORMULA;
         if (is_row) white_ = {'\n', Hard::yes};
         stack_.push_back({.kind = text_[j], .begin = out_.size(), .words_before = words_, .images_before = images_, .before = white_,
                           .marker = j + 1, .breaks_before = std::ssize(breaks_)});
         if (!is_row && !pending_) pending_ = depth();
+        if (text_[j] == ITEM) {
+            while (j < std::ssize(text_) && text_[j] != BODY) j++;
+        }
+        return j + 1;
     }
 
     void close() {
@@ -250,7 +248,7 @@ private:
             close_bracket(entry);
         } else if (entry.kind == SUP || entry.kind == SUB) {
             if (out_.size() - entry.inside == 1) {  // no braces around one character
-                out_.take_back(entry.inside, out_.size(), entry.inside - 1);
+                out_.move_back(out_.from(entry.inside), entry.inside - 1);
             } else {
                 out_.append('}');
             }
@@ -270,14 +268,14 @@ private:
         if (!pending_) pending_ = depth();
     }
 
-    // Ends the row on top: line breaks within cells that share it become spaces.
+    // Ends the row on top: line breaks within several cells become spaces.
     void close_row() {
         OpenSpan& entry = stack_.back();
         if (entry.kind != ROW) return;
         if (out_.size() > entry.begin && entry.separators_due) write_separators(entry, 0);
         if (entry.cells > 1) {
-            for (Place k = entry.breaks_before; k < std::ssize(breaks_); k++) out_[breaks_[k]] = ' ';
-            if (entry.breaks_before < std::ssize(breaks_)) breaks_.resize(entry.breaks_before);
+            for (Offset k = entry.breaks_before; k < std::ssize(breaks_); k++) out_[breaks_[k]] = ' ';
+            breaks_.resize(std::min(entry.breaks_before, std::ssize(breaks_)));
         }
         rows_--;
         if (!rows_) breaks_.clear();
@@ -290,7 +288,7 @@ private:
         out_.append("____");
     }
 
-    // Writes the white space and the openings that come before the next character.
+    // Writes the white space and the openings before the next character.
     void flush() {
         write_openings();
         write_white(white_);
@@ -315,7 +313,7 @@ private:
 
     void write_openings() {
         if (!pending_) return;
-        const Place begin = out_.size(), breaks = std::ssize(breaks_);
+        const Offset begin = out_.size(), breaks = std::ssize(breaks_);
         White before = white_before();
         for (int k = pending_; k <= depth(); k++) {
             OpenSpan& entry = stack_[k];
@@ -337,7 +335,7 @@ private:
         white_ = before;
     }
 
-    // The white space before the first opening: what came before or, for brackets, in it.
+    // The white space before the first opening: that before its mark or, for brackets, also behind it.
     White white_before() const {
         for (int k = pending_; k <= depth(); k++) {
             const OpenSpan& entry = stack_[k];
@@ -353,7 +351,7 @@ private:
         entry.words_before = words_;
         entry.images_before = images_;
         if (entry.kind == ITEM) {
-            for (Place j = entry.marker; j < std::ssize(text_) && text_[j] != BODY; j++) out_.append(text_[j]);
+            for (Offset j = entry.marker; j < std::ssize(text_) && text_[j] != BODY; j++) out_.append(text_[j]);
         } else if (entry.kind == SUP || entry.kind == SUB) {
             out_.append(entry.kind == SUP ? "^{" : "_{");
         } else if (is_bracket(entry.kind)) {
@@ -380,7 +378,7 @@ private:
         words_++;
     }
 
-    // Ends what stands in brackets; where it holds no words they go.
+    // Writes the end of brackets, or drops brackets without words.
     void close_bracket(const OpenSpan& entry) {
         constexpr std::string_view ENDS[] = {"]{.underline}", "]{.dots}", "]{.bold}", "]{.italic}"};
         if (words_ != entry.words_before) return out_.append(ENDS[entry.kind == LINED ? 0 : entry.kind - UNDERLINE]);
@@ -389,9 +387,9 @@ private:
             out_.cut(entry.begin);
             out_.append("____");
         } else {
-            out_.take_back(entry.begin + 1, out_.size(), entry.begin);
+            out_.move_back(out_.from(entry.begin + 1), entry.begin);
         }
-        Place k = std::ssize(breaks_);
+        Offset k = std::ssize(breaks_);
         while (k > 0 && breaks_[k - 1] > entry.begin) breaks_[--k]--;
         if (is_blank) breaks_.resize(k);
         if (fenced_end_ > entry.begin) fenced_end_--;
@@ -400,19 +398,18 @@ private:
     const Points text_;
     const bool is_heavy_;
     Writer& out_;
-    unsigned looks_ = 0;
+    unsigned searched_ = 0;                    // features
     std::vector<OpenSpan> stack_{OpenSpan()};  // the first is the text itself
-    std::vector<Place> breaks_;                // line breaks in open rows
-    White white_;                              // that comes before the next character
-    bool opened_ = false, colon_ = false;  // whether a brace is open that may be a style rule's; `:` behind it
-    Place words_ = 0, images_ = 0;         // written: characters but underscores, and images
-    Place fence_ = 0;                      // backticks around the code that is written, 0 outside
-    CodeSpace code_;                       // its white space
-    Place fenced_end_ = 0;                 // where the fence of code ended
-    int pending_ = 0;                      // the lowest span not yet written, 0 for none
-    int rows_ = 0;                         // open ones
-    int protected_ = 0;                    // how deep in what no style rule touches
-    bool is_same_ = true;                  // whether all that is written stands so in the text
+    std::vector<Offset> breaks_;               // line breaks in open rows
+    White white_;                              // before the next character
+    bool opened_ = false, colon_ = false;      // whether a brace is open that may be a style rule's; `:` behind it
+    Offset words_ = 0, images_ = 0;            // written: characters but underscores, and images
+    Offset fence_ = 0;                         // backticks around the code that is written, 0 outside
+    CodeSpace code_;                           // its white space
+    Offset fenced_end_ = 0;                    // of the last fenced code
+    int pending_ = 0;                          // the lowest span not yet written, 0 for none
+    int rows_ = 0;                             // open ones
+    int protected_ = 0;                        // depth in formulas and code, which style rules do not touch
 };
 
 }  // namespace dedup::cleaning

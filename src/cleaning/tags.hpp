@@ -1,71 +1,59 @@
-// Which `<` of a text begins a tag, a comment or a declaration, and where that ends.
+// Decides which `<` of a text begins a tag, a comment or a declaration, and finds the end of that.
 //
-// States are those of the HTML standard (13.2.5, tokenization), where it is followed. It is not in what counts
-// as a tag: a browser takes `a<b且b>c` for one and loses it.
+// States are those of the HTML standard (13.2.5, tokenization), if one is followed. The standard is not followed in the
+// decision: a browser takes `a<b且b>c` for a tag and loses it.
 #pragma once
 #include <optional>
-#include <string>
-#include <unordered_map>
 
 #include "cleaning/attributes.hpp"
 
 namespace dedup::cleaning {
 
-// What stands at a `<`.
+// The markup that begins at a `<`.
 struct Markup {
-    Place stop = NONE;  // behind it; NONE: text
-    int number = NONE;  // of the element
+    Offset stop = NONE;     // behind it; NONE for text
+    int number = NONE;      // of the element, NONE for an unknown one
+    std::uint64_t key = 0;  // of the element's name
     std::uint32_t roles = 0;
     bool is_tag = false, closes = false, closes_itself = false;
-    bool has_values = false;       // of attributes
-    bool is_untidy = false;        // its values are to be searched
-    Place shown = 0, hidden = 0;  // where content that is read with the tag begins and ends, 0 without any
+    bool has_values = false;                    // of attributes
+    Offset content_begin = 0, content_end = 0;  // of content that is read with the tag, 0 without any
 };
 
 class TagScanner {
 public:
-    // attributes: take those of the tag that was read last.
-    TagScanner(const Vocabulary& vocabulary, Attributes& attributes)
-        : vocabulary_(vocabulary), attributes_(attributes), closing_(vocabulary.elements()) {}
+    // attributes: set to those of the tag that was read last.
+    TagScanner(const Vocabulary& vocabulary, Attributes& attributes) : vocabulary_(vocabulary), attributes_(attributes) {}
 
     Points text() const { return text_; }
 
-    // Takes a text; tells of a CDATA mark anywhere.
+    // Takes a text without its CDATA marks; returns whether it had any.
     bool take(Points text) {
-        text_ = text;
+        Offset marks = 0;
+        for (Offset j = find(text, 0, '['); j < std::ssize(text); j = find(text, j + 1, '[')) marks += is_cdata(text, j - 2);
+        text_ = marks ? without_marks(text, marks) : text;
         comments_end_ = true;
-        foreign_read_ = false;
-        foreign_.clear();
         speaks_of_tags_.reset();
-        std::fill(closing_.begin(), closing_.end(), NONE);
+        closing_.reset(0);
         at_ = noted_ = 0;
-        for (Place j = find(text, 0, '['); j < size(); j = find(text, j + 1, '[')) {
-            if (j >= 2 && begins(j - 2, CDATA)) return true;
-        }
-        return false;
+        return marks > 0;
     }
 
-    // Takes a text without its CDATA marks; tells whether it had any.
-    bool take_without_marks(Points text) {
-        if (!take(text)) return false;
-        take(drop_marks(text));
-        return true;
-    }
-
-    // Whether a closing tag of an element begins at `from` or later, which lies behind the markup that was read last.
-    // Each is noted when it is first passed.
-    bool is_closed(int number, Place from) {
-        noted_ = std::max(noted_, at_);
-        while (closing_[number] < from && noted_ + 1 < size()) {
+    // Whether a closing tag of an element begins at `from` or later, behind the `<` that was read last. Each one is noted when
+    // it is first passed.
+    bool is_closed(std::uint64_t key, Offset from) {
+        Offset last = closing_.find(key);
+        for (noted_ = std::max(noted_, at_); last < from && noted_ + 1 < size(); noted_ = find(text_, noted_ + 1, '<')) {
             const ClosingTag tag = closing_tag(noted_);
-            if (tag.number != NONE) closing_[tag.number] = noted_;
-            noted_ = find(text_, noted_ + 1, '<');
+            if (tag.end == NONE) continue;
+            closing_[tag.key].value = noted_;
+            if (tag.key == key) last = noted_;
         }
-        return closing_[number] >= from;
+        return last >= from;
     }
 
     // The markup with its `<` at `j`, before another character: tag open state.
-    Markup read(Place j) {
+    Markup read(Offset j) {
         at_ = j;
         const std::uint32_t after = text_[j + 1];
         if (after == '/' || characters().is(after, LETTER)) return tag(j);
@@ -73,81 +61,72 @@ public:
         if (after == '!' && j + 3 < size() && text_[j + 2] == '-' && text_[j + 3] == '-') {
             if (!comments_end_) return {};
             found.stop = comment_end(j + 2);
-            comments_end_ = found.stop != NONE;  // where one does not, no later one does
+            comments_end_ = found.stop != NONE;  // if one is open, all later ones are
         } else if (after == '!' || after == '?') {
             found.stop = declaration_end(j);
         }
         return found;
     }
 
-    // Notes all attributes of a tag that is an image, or whose attributes are untidy; what is none is passed over.
-    void search(Place at, Place stop) {
-        attributes_.clear();
-        while (at < stop) {
-            if (characters().is(text_[at], STARTS)) read_attribute(text_.first(stop), at, true);
-            else at++;
-        }
-    }
-
 private:
     static constexpr std::string_view CDATA = "<![CDATA[";
 
     struct ClosingTag {
-        Place end = NONE;
-        int number = NONE;
+        Offset end = NONE;
+        std::uint64_t key = 0;
     };
 
-    Place size() const { return std::ssize(text_); }
-    Points name(Place begin, Place stop) const { return text_.subspan(begin, stop - begin); }
+    Offset size() const { return std::ssize(text_); }
+    Points name(Offset begin, Offset stop) const { return text_.subspan(begin, stop - begin); }
+
+    static bool is_cdata(Points text, Offset at) {
+        return at >= 0 && at + std::ssize(CDATA) <= std::ssize(text) && std::ranges::equal(CDATA, text.subspan(at, CDATA.size()));
+    }
 
     // Tag name state: letters and digits, with single marks between.
-    Place name_end(Place at) const {
+    Offset name_end(Offset at) const {
         if (at >= size() || !characters().is(text_[at], LETTER)) return NONE;
         for (at = characters().skip(text_, at, ALNUM);; at = characters().skip(text_, at + 1, ALNUM)) {
-            if (at + 1 >= size() || !characters().is(text_[at], MARK)) return at;
-            if (!characters().is(text_[at + 1], ALNUM)) return at;
+            if (at + 1 >= size() || !characters().is(text_[at], MARK) || !characters().is(text_[at + 1], ALNUM)) return at;
         }
     }
 
-    bool ends_name(Place at) const {
-        return at < size() && (text_[at] == '>' || text_[at] == '/' || characters().is(text_[at], SPACE));
-    }
+    bool ends_name(Offset at) const { return at < size() && (text_[at] == '>' || text_[at] == '/' || is_space(text_[at])); }
 
-    // Before attribute name state and on: notes the values, returns where the tag ends, behind its `>`; NONE where
-    // it is none, or has quotes inside quotes.
-    Place attributes_end(Place at, bool& has_values) {
+    // Before attribute name state and on: notes the values, returns the end of the tag behind its `>`; NONE for anything but a
+    // tag, and for quotes inside quotes.
+    Offset attributes_end(Offset at, bool& has_values) {
         attributes_.clear();
         for (;;) {
-            while (at < size() && (text_[at] == '/' || characters().is(text_[at], SPACE))) at++;
+            while (at < size() && (text_[at] == '/' || is_space(text_[at]))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
             if (at == size() || !characters().is(text_[at], STARTS)) return NONE;
-            has_values |= read_attribute(text_, at, false);
+            has_values |= read_attribute(text_, at);
         }
     }
 
-    // Notes the attribute whose name begins at `at`, which goes behind it; tells whether it has a value. searches: for
-    // addresses under any other name, too.
-    bool read_attribute(Points text, Place& at, bool searches) {
-        const Place begin = at;
+    // Notes the attribute whose name begins at `at`, and moves `at` behind it; returns whether it has a value.
+    bool read_attribute(Points text, Offset& at) {
+        const Offset begin = at;
         at = characters().skip(text, begin + 1, GOES_ON);  // attribute name state
-        const ValuePlace place = read_value(text, at);
+        const ValueRange range = read_value(text, at);
         const int number = vocabulary_.meaning(Naming::attribute, name(begin, at));
-        if (place.after == NONE) {
+        if (range.after == NONE) {
             if (number == static_cast<int>(Attribute::hidden)) attributes_.note(number, Points());
             return false;
         }
-        const Points value = name(place.first, place.stop);
+        const Points value = name(range.first, range.stop);
         if (number != NONE) attributes_.note(number, value);
-        else if (searches && is_path(value)) attributes_.note(static_cast<int>(Attribute::other), value);
-        at = place.after;
+        else if (!attributes_.has(Attribute::other) && is_path(value)) attributes_.note(static_cast<int>(Attribute::other), value);
+        at = range.after;
         return true;
     }
 
-    // Where a tag ends with untidy attributes, style="font-family:"Arial"" or align=center". Behind a name that is
-    // none but of an element, `=` anywhere tells that there are such; else it follows the first one's name, if any.
-    Place untidy_end(Place start, bool evident) const {
-        const Place end = angle_end(start);
-        Place at = characters().skip(text_, start, SPACE);
+    // The end of a tag with untidy attributes, style="font-family:"Arial"" or align=center". If only elements have its name,
+    // it needs `=` anywhere; else `=` behind the name of the first attribute, if any.
+    Offset untidy_end(Offset start, bool evident) const {
+        const Offset end = angle_end(start);
+        Offset at = characters().skip(text_, start, SPACE);
         if (end == NONE || (evident ? find(text_.first(end), at, '=') == end : at == start)) return NONE;
         if (evident) return end;
         if (characters().is(text_[at], LETTER)) {
@@ -156,24 +135,32 @@ private:
         return behind_equals(text_, at) == NONE ? NONE : end;
     }
 
-    // Behind the next `>` if no `<` comes before it.
-    Place angle_end(Place at) const {
+    // Notes all attributes of an untidy tag; anything else is skipped.
+    void search(Offset at, Offset stop) {
+        attributes_.clear();
+        while (at < stop) {
+            if (characters().is(text_[at], STARTS)) read_attribute(text_.first(stop), at);
+            else at++;
+        }
+    }
+
+    // The offset behind the next `>` if no `<` comes before it.
+    Offset angle_end(Offset at) const {
         at = find(text_, at, '<', '>');
         return at < size() && text_[at] == '>' ? at + 1 : NONE;
     }
 
     // End tag open state.
-    ClosingTag closing_tag(Place at) const {
-        const Place begin = at + 2;
+    ClosingTag closing_tag(Offset at) const {
+        const Offset begin = at + 2;
         if (begin >= size() || text_[at + 1] != '/' || !characters().is(text_[begin], LETTER)) return {};
-        const Place stop = characters().skip(text_, begin, ALNUM | MARK);
-        const Place end = ends_name(stop) ? angle_end(stop) : NONE;
-        if (end == NONE) return {};
-        return {end, vocabulary_.meaning(Naming::element, name(begin, stop))};
+        const Offset stop = characters().skip(text_, begin, ALNUM | MARK);
+        const Offset end = ends_name(stop) ? angle_end(stop) : NONE;
+        return end == NONE ? ClosingTag{} : ClosingTag{end, Vocabulary::element_key(name(begin, stop))};
     }
 
     // Comment state: behind `-->` or `--!>`.
-    Place comment_end(Place at) const {
+    Offset comment_end(Offset at) const {
         for (; at + 2 < size(); at++) {
             if (text_[at] != '-' || text_[at + 1] != '-') continue;
             if (text_[at + 2] == '>') return at + 3;
@@ -182,172 +169,129 @@ private:
         return NONE;
     }
 
-    // Markup declaration open state: where `<!doctype>`, `<?xml>`, `<![if]>` and their like end.
-    Place declaration_end(Place at) const {
+    // Markup declaration open state: the end of `<!doctype>`, `<?xml>`, `<![if]>` and the like.
+    Offset declaration_end(Offset at) const {
         if (text_[at + 1] == '?') {
-            for (const std::string_view word : {"xml", "import", "mso"}) {
-                if (begins(at + 2, word)) return angle_end(at + 2);
-            }
-            return NONE;
+            const bool is_known = begins(at + 2, "xml") || begins(at + 2, "import") || begins(at + 2, "mso");
+            return is_known ? angle_end(at + 2) : NONE;
         }
-        if (at + 2 < size() && text_[at + 2] == '[') {
-            if (begins(at, CDATA)) return at + std::ssize(CDATA);  // left where two marks stood in each other
-            const Place start = characters().skip(text_, at + 3, SPACE);
-            for (const std::string_view word : {"if", "endif"}) {
-                if (begins(start, word)) return behind_word(start + std::ssize(word));
-            }
-            return NONE;
+        if (is_cdata(text_, at)) return at + std::ssize(CDATA);  // left of a mark within another
+        const bool is_condition = at + 2 < size() && text_[at + 2] == '[';
+        const Offset start = is_condition ? characters().skip(text_, at + 3, SPACE) : at + 2;
+        for (const std::string_view word : {"if", "endif", "doctype"}) {
+            if (is_condition == (word == "doctype") || !begins(start, word)) continue;
+            const Offset stop = start + std::ssize(word);
+            return stop < size() && characters().is(text_[stop], WORD) ? NONE : angle_end(stop);
         }
-        constexpr std::string_view DOCTYPE = "doctype";
-        return begins(at + 2, DOCTYPE) ? behind_word(at + 2 + std::ssize(DOCTYPE)) : NONE;
+        return NONE;
     }
 
-    Place behind_word(Place at) const {
-        return at < size() && characters().is(text_[at], WORD) ? NONE : angle_end(at);
-    }
-
-    // Whether a word of small letters, or capital ones, or marks, begins here. The few other letters that
-    // Unicode takes for an i or s count as such, as in a pattern that ignores case.
-    bool begins(Place at, std::string_view word) const {
+    // Whether a word of small letters begins here, in capitals or not. The few other letters that Unicode takes for an i or s
+    // count as such, as in a pattern that ignores case.
+    bool begins(Offset at, std::string_view word) const {
         constexpr std::uint32_t LONG_S = 0x17F, DOTTED_I = 0x130, DOTLESS_I = 0x131;
-        if (at + std::ssize(word) > size()) return false;
-        for (const char letter : word) {
-            const std::uint32_t point = text_[at++], wanted = static_cast<std::uint32_t>(letter);
-            const bool alike = point == wanted || lower(point) == wanted || (point == LONG_S && wanted == 's') ||
-                               ((point == DOTTED_I || point == DOTLESS_I) && wanted == 'i');
-            if (!alike) return false;
-        }
-        return true;
+        const auto folded = [](std::uint32_t point) {
+            return point == LONG_S ? 's' : point == DOTTED_I || point == DOTLESS_I ? 'i' : lower(point);
+        };
+        return at + std::ssize(word) <= size() && std::ranges::equal(text_.subspan(at, word.size()), word, {}, folded);
     }
 
-    // Returns a text without its CDATA marks and as many `]]>` behind the first. The ends are looked for in
-    // what is left once the beginnings are gone.
-    Points drop_marks(Points text) {
+    // A text without its CDATA marks, and without as many `]]>` behind the first mark.
+    Points without_marks(Points text, Offset marks) {
         auto& left = without_marks_;
         left.clear();
-        Place marks = 0, first = NONE;
-        for (Place j = 0; j < std::ssize(text);) {
-            if (text[j] == '<' && begins(j, CDATA)) {
-                if (first == NONE) first = std::ssize(left);
-                marks++;
+        Offset floor = NONE;  // a `]]>` may begin there
+        for (Offset j = 0; j < std::ssize(text);) {
+            if (is_cdata(text, j)) {
+                if (floor == NONE) floor = std::ssize(left);
                 j += std::ssize(CDATA);
-            } else {
-                left.push_back(text[j++]);
+                continue;
             }
-        }
-        const Place end = std::ssize(left);
-        Place at = first;
-        for (Place j = first; j < end;) {
-            if (marks && j + 2 < end && left[j] == ']' && left[j + 1] == ']' && left[j + 2] == '>') {
+            left.push_back(text[j++]);
+            const Offset end = std::ssize(left);
+            if (floor != NONE && marks && end >= floor + 3 && left[end - 1] == '>' && left[end - 2] == ']' && left[end - 3] == ']') {
+                left.resize(end - 3);
+                floor = end - 3;
                 marks--;
-                j += 3;
-            } else {
-                left[at++] = left[j++];
             }
         }
-        left.resize(at + BEHIND);
-        return Points(left).first(at);
+        const std::size_t size = left.size();
+        left.resize(size + BEHIND);
+        return Points(left).first(size);
     }
 
     // Tag open state, a letter or `/` behind it.
-    Markup tag(Place start) {
+    Markup tag(Offset start) {
         Markup found;
         found.closes = text_[start + 1] == '/';
-        const Place begin = start + (found.closes ? 2 : 1);
-        const Place stop = name_end(begin);
+        const Offset begin = start + (found.closes ? 2 : 1);
+        const Offset stop = name_end(begin);
         if (stop == NONE || !ends_name(stop)) return {};
-        found.number = vocabulary_.meaning(Naming::element, name(begin, stop));
+        found.key = Vocabulary::element_key(name(begin, stop));
+        found.number = vocabulary_.meaning(found.key);
         found.roles = found.number == NONE ? roles_of_other(begin, stop) : vocabulary_.element(found.number).roles;
         if (!found.roles && found.number == NONE) return {};
-        Place end = attributes_end(stop, found.has_values);
+        Offset end = attributes_end(stop, found.has_values);
         if (end == NONE) {
             end = untidy_end(stop, found.roles & EVIDENT);
             if (end == NONE) return {};
-            found.is_untidy = true;
             found.has_values = text_[characters().skip(text_, stop, SPACE)] != '=';
+            search(begin, end);
         }
         found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
-        const bool evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
-        if (!evident && !is_meant(start, begin, stop, end, found)) return {};
+        const bool is_evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
+        if (!is_evident && !is_meant(start, end, end == stop + 1, found)) return {};
         found.is_tag = true;
         found.stop = end;
         if (found.closes || found.closes_itself || !(found.roles & CLOSED)) return found;
-        if (!is_closed(found.number, end)) return found.has_values ? found : Markup{};
+        if (!is_closed(found.key, end)) return found.has_values ? found : Markup{};
         if (found.roles & (DROPS | SHOWS)) {  // RAWTEXT, RCDATA, script data state
-            const auto [hidden, behind] = content_end(end, found.number);
-            found.shown = end;
-            found.hidden = hidden;
-            found.stop = behind;
+            Offset j = find(text_, end, '<');
+            while (closing_tag(j).key != found.key) j = find(text_, j + 1, '<');
+            found.content_begin = end;
+            found.content_end = j;
+            found.stop = closing_tag(j).end;
         }
         return found;
     }
 
-    // Whether a tag is one although its name has other uses and it has no attribute.
-    bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
-        if (found.number == NONE) return last_of_foreign(begin, stop) > start;
-        const bool is_letter = end == stop + 1 && (found.roles & PARAGRAPH || vocabulary_.element(found.number).spans);
-        const bool starts_text = start == 0 || text_[start - 1] == '>' || characters().is(text_[start - 1], SPACE);
-        if (found.roles & PARAGRAPH && end == stop + 1 && starts_text) return true;
-        return is_closed(found.number, start + 1) || (is_letter && is_alone(start, end));
+    // Whether a tag is one although its name has other uses and it has no values. is_bare: it is just a name.
+    bool is_meant(Offset start, Offset end, bool is_bare, const Markup& found) {
+        const bool is_paragraph = is_bare && found.roles & PARAGRAPH;
+        if (is_paragraph && (start == 0 || text_[start - 1] == '>' || is_space(text_[start - 1]))) return true;
+        const bool is_letter = is_paragraph || (is_bare && found.number != NONE && vocabulary_.element(found.number).spans);
+        return is_closed(found.key, start + 1) || (is_letter && is_alone(start, end));
     }
 
-    // Whether `<p>`, `<b>`, `<i>` or `<u>` is none of a comparison: no operand is before or behind it, or there is Chinese on
-    // both sides. Never in a text that speaks of tags.
-    bool is_alone(Place start, Place end) {
-        constexpr std::u32string_view STOPS = U"。！？；：，、…—”》】.!?;:,\">\n\r";
+    // Whether `<p>`, `<b>`, `<i>` or `<u>` is no part of a comparison: it lacks an operand before or behind, or has Chinese on
+    // both sides. Never in a text about tags.
+    bool is_alone(Offset start, Offset end) {
+        constexpr std::u32string_view STOPS = U"。！？；：，、…—”》】.!?;:,\">\n\r", WORDS[] = {U"标签", U"标记"};
         constexpr auto is_han = [](std::uint32_t point) { return 0x2E80 <= point && point < 0xFF00; };
         const std::uint32_t before = start ? text_[start - 1] : U'\n', after = end < size() ? text_[end] : U'\n';
         const bool lacks_one = STOPS.find(before) != STOPS.npos || after == '<' || after == '\n' || after == '\r';
-        if (characters().is(before, SPACE) && before != '\n' && before != '\r') return false;
+        if (is_space(before) && before != '\n' && before != '\r') return false;
         if (!lacks_one && !(is_han(before) && is_han(after))) return false;
-        if (!speaks_of_tags_) speaks_of_tags_ = holds_any(text_, {U"标签", U"标记"});
+        if (!speaks_of_tags_) speaks_of_tags_ = holds_any(text_, WORDS);
         return !*speaks_of_tags_;
     }
 
-    // The roles of a name that is no element's, 0 if it is none of a tag.
-    std::uint32_t roles_of_other(Place begin, Place stop) const {
-        const Place mark = characters().skip(text_, begin, ALNUM);
+    // The roles of an unknown name, 0 if it is none of a tag.
+    std::uint32_t roles_of_other(Offset begin, Offset stop) const {
+        const Offset mark = characters().skip(text_, begin, ALNUM);
         if (mark == stop || (text_[mark] != ':' && text_[mark] != '-')) return 0;
-        const bool office = vocabulary_.meaning(Naming::element, name(begin, mark + 1)) != NONE;
-        return office && characters().skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
-    }
-
-    // Where the next closing tag of an element begins and ends; there is one.
-    std::pair<Place, Place> content_end(Place j, int number) const {
-        for (;; j++) {
-            j = find(text_, j, '<');
-            const ClosingTag tag = closing_tag(j);
-            if (tag.number == number) return {j, tag.end};
-        }
-    }
-
-    // Where the last closing tag of a name that no table holds begins, NONE without one.
-    Place last_of_foreign(Place begin, Place stop) {
-        for (Place j = foreign_read_ ? size() : find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
-            if (text_[j + 1] != '/' || !characters().is(text_[j + 2], LETTER)) continue;
-            const Place end = characters().skip(text_, j + 2, ALNUM | MARK);
-            if (ends_name(end) && angle_end(end) != NONE) foreign_[small_name(j + 2, end)] = j;
-        }
-        foreign_read_ = true;
-        const auto found = foreign_.find(small_name(begin, stop));
-        return found == foreign_.end() ? NONE : found->second;
-    }
-
-    std::u32string small_name(Place begin, Place stop) const {
-        std::u32string letters;
-        for (Place k = begin; k < stop; k++) letters += static_cast<char32_t>(lower(text_[k]));
-        return letters;
+        const bool is_office = vocabulary_.meaning(Vocabulary::element_key(name(begin, mark + 1))) != NONE;
+        return is_office && characters().skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
     }
 
     const Vocabulary& vocabulary_;
     Attributes& attributes_;
     Points text_;
-    std::vector<Place> closing_;             // by element: the last closing tag that was noted
-    Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
+    HashTable<Offset> closing_;         // by key of an element: the last closing tag that was noted
+    Offset at_ = 0, noted_ = 0;         // of the markup that was read last; up to which closing tags are noted
     std::vector<std::uint32_t> without_marks_;
-    std::unordered_map<std::u32string, Place> foreign_;  // the last closing tags of other names
-    bool comments_end_ = true, foreign_read_ = false;
-    std::optional<bool> speaks_of_tags_;     // unknown until it matters
+    bool comments_end_ = true;
+    std::optional<bool> speaks_of_tags_;  // computed when it is needed
 };
 
 }  // namespace dedup::cleaning

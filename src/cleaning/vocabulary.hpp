@@ -1,5 +1,5 @@
-// The names that mean something: elements, attributes, character references, words of classes and styles; and what they
-// mean in the notation of clean text.
+// The vocabulary of markup: elements, attributes, character references, words of classes and styles, with their meaning in the
+// notation of clean text.
 #pragma once
 #include <map>
 #include <ranges>
@@ -8,140 +8,66 @@
 #include <vector>
 
 #include "cleaning/characters.hpp"
-#include "core/hash.hpp"
 
 namespace dedup::cleaning {
 
-// Roles of an element, as bits: its tags leave a line break; need no evidence; count only with a closing tag;
-// its content is no text; is text in which no tag counts; it is `p`; `xmp`; of another namespace or a custom
-// one; `a`; it has no content.
+// Roles of an element, as bits: its tags leave a line break; need no evidence; count only with a closing tag; its content is
+// dropped; is text in which no tag counts; it is `p`; `xmp`; of another namespace or a custom one; `a`; it has no content.
 enum Role : std::uint32_t {
-    BREAKS = 1 << 0,
-    EVIDENT = 1 << 1,
-    CLOSED = 1 << 2,
-    DROPS = 1 << 3,
-    SHOWS = 1 << 4,
-    PARAGRAPH = 1 << 5,
-    RAW = 1 << 6,
-    FOREIGN = 1 << 7,
-    LINK = 1 << 8,
-    VOID = 1 << 9,
+    BREAKS = 1 << 0, EVIDENT = 1 << 1, CLOSED = 1 << 2, DROPS = 1 << 3, SHOWS = 1 << 4,
+    PARAGRAPH = 1 << 5, RAW = 1 << 6, FOREIGN = 1 << 7, LINK = 1 << 8, VOID = 1 << 9,
 };
 
-// What an element does. From `math` on: parts of formulas.
+// The conversion of an element. From `math` on: parts of formulas.
 enum class Action : std::uint8_t {
     none,
-    picture,
-    hears,
-    sees,
-    source,
-    object,
-    canvas,
-    drawing,
-    field,
-    area,
-    select,
-    ordered,
-    unordered,
-    list_item,
-    table,
-    section,
-    table_row,
-    table_cell,
-    lines,
-    code_line,
-    reading,
-    reading_mark,
-    template_,
-    line_break,
-    span,
-    math,
-    token,
-    math_text,
-    group,
-    fraction,
-    root,
-    indexed_root,
-    power,
-    index,
-    both,
-    under,
-    over,
-    under_over,
-    fenced,
-    matrix,
-    matrix_row,
-    matrix_cell,
-    annotation,
-    note,
+    picture, audio, video, source, object, canvas, drawing,
+    field, area, select,
+    ordered, unordered, list_item,
+    table, section, table_row, table_cell,
+    lines, code_line, reading, reading_mark, template_, line_break, span,
+    math, token, math_text, group, fraction, root, indexed_root, power, index, both, under, over, under_over, fenced,
+    matrix, matrix_row, matrix_cell, annotation, note,
 };
 
-// Spans that an element may stand for, as bits: bit i stands for the mark UNDERLINE + i.
+// Meanings of an element, a class or a style, as bits; bit i of the spans is the mark UNDERLINE + i. Of a class: holds one
+// formula in several forms; a preview of one; a copy of the formula before it. Of a class or a style: invisible; with letters of
+// size 0.
 enum SpanFlag : std::uint32_t {
-    IS_UNDERLINE = 1 << 0,
-    IS_DOTS = 1 << 1,
-    IS_BOLD = 1 << 2,
-    IS_ITALIC = 1 << 3,
-    IS_SUP = 1 << 4,
-    IS_SUB = 1 << 5,
-    // Of a class: holds one formula in several forms; a preview of one; shows what stands before.
-    IS_BOX = 1 << 6,
-    IS_PREVIEW = 1 << 7,
-    IS_TWIN = 1 << 8,
-    // Of a class or a style: nobody sees it; nobody sees its letters.
-    IS_HIDDEN = 1 << 9,
-    IS_SHRUNK = 1 << 10,
+    IS_UNDERLINE = 1 << 0, IS_DOTS = 1 << 1, IS_BOLD = 1 << 2, IS_ITALIC = 1 << 3, IS_SUP = 1 << 4, IS_SUB = 1 << 5,
+    IS_BOX = 1 << 6, IS_PREVIEW = 1 << 7, IS_TWIN = 1 << 8,
+    IS_HIDDEN = 1 << 9, IS_SHRUNK = 1 << 10,
     IS_LINED = 1 << (LINED - UNDERLINE),
 };
 constexpr int SPANS = SUB - UNDERLINE + 1;
 constexpr std::uint32_t ONCE = IS_UNDERLINE | IS_DOTS | IS_BOLD | IS_ITALIC;  // marked once, however deep
 
-// Attributes that count: `late`: an image is loaded from it later on; `other`: an address under a name of no meaning.
+// Attributes that count: `late`: the address of an image that is loaded later; `other`: an address under an unknown name.
 enum class Attribute : std::uint8_t {
-    latex,
-    late,
-    src,
-    srcset,
-    data,
-    href,
-    xlink_href,
-    alt,
-    class_,
-    style,
-    type,
-    start,
-    value,
-    encoding,
-    open,
-    close,
-    separators,
-    hidden,
-    id,
-    other,
+    latex, late, src, srcset, data, href, xlink_href, alt, class_, style, type,
+    start, value, encoding, open, close, separators, hidden, id, other,
 };
 constexpr int ATTRIBUTES = static_cast<int>(Attribute::other) + 1;
 
 enum class Property : std::uint8_t { decoration, border, align, emphasis, weight, slant, listing, hiding };
-constexpr int PROPERTIES = 8;
 
 // The markers of a list.
 enum class Markers : std::uint8_t { decimal, upper, lower, upper_roman, lower_roman, unmarked };
 
 struct Element {
     std::uint32_t roles;
-    Action action;
-    std::uint32_t spans;
+    Action action = Action::none;
+    std::uint32_t spans = 0;
 };
 
-// What a name is a name of; of words in a property's value: the last and the property's number.
+// The kind of a name; words in a property's value: the last one plus the property's number.
 enum class Naming : std::uint8_t { element, reference, attribute, class_word, property, field_type, style_word };
 
 constexpr Naming word_of(Property property) {
     return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
 }
 
-// A command of LaTeX for an accent, and the characters that stand for it. With \ and { it takes no more room than
-// there is for a mark.
+// A command of LaTeX for an accent, and the characters that mean it.
 struct Accent {
     std::string_view command;
     std::u32string_view characters;
@@ -158,21 +84,17 @@ struct ElementNames {
 constexpr std::uint32_t INLINE = EVIDENT, BLOCK = EVIDENT | BREAKS;
 
 constexpr ElementNames ELEMENTS[] = {
-    {{BLOCK, Action::none, 0}, "address article aside blockquote body button center datalist dd details"},
-    {{BLOCK, Action::none, 0}, "dialog div dl dt fieldset figcaption figure footer form frameset h1 h2"},
-    {{BLOCK, Action::none, 0}, "h3 h4 h5 h6 head header hgroup html layer legend main marquee menuitem"},
-    {{BLOCK, Action::none, 0}, "multicol nav noscript optgroup option plaintext search section summary"},
-    {{BLOCK, Action::none, 0}, "xml foreignobject w:p w:br"},
-    {{BLOCK | VOID, Action::none, 0}, "col frame hr isindex"},
-    {{BLOCK | CLOSED, Action::none, 0}, "iframe noembed noframes"},
-    {{BLOCK | CLOSED | DROPS, Action::none, 0}, "script style"},
-    {{BLOCK | CLOSED | SHOWS, Action::none, 0}, "title"},
-    {{BLOCK | CLOSED | SHOWS | RAW, Action::none, 0}, "xmp"},
-    {{INLINE, Action::none, 0}, "abbr acronym applet bdi bdo big blink cite del dfn kbd mark meter nobr"},
-    {{INLINE, Action::none, 0}, "picture portal progress rb rtc ruby samp slot small strike tt var"},
-    {{INLINE, Action::none, 0}, "lineargradient radialgradient clippath animatetransform animatemotion"},
-    {{INLINE | VOID, Action::none, 0}, "area base basefont bgsound command keygen meta param spacer"},
-    {{INLINE | VOID, Action::none, 0}, "track wbr mspace mprescripts"},
+    {{BLOCK}, "address article aside blockquote body button center datalist dd details dialog div dl dt fieldset figcaption"},
+    {{BLOCK}, "figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup html layer legend main marquee menuitem"},
+    {{BLOCK}, "multicol nav noscript optgroup option plaintext search section summary xml foreignobject w:p w:br"},
+    {{BLOCK | VOID}, "col frame hr isindex"},
+    {{BLOCK | CLOSED}, "iframe noembed noframes"},
+    {{BLOCK | CLOSED | DROPS}, "script style"},
+    {{BLOCK | CLOSED | SHOWS}, "title"},
+    {{BLOCK | CLOSED | SHOWS | RAW}, "xmp"},
+    {{INLINE}, "abbr acronym applet bdi bdo big blink cite del dfn kbd mark meter nobr picture portal progress rb rtc ruby samp"},
+    {{INLINE}, "slot small strike tt var lineargradient radialgradient clippath animatetransform animatemotion"},
+    {{INLINE | VOID}, "area base basefont bgsound command keygen meta param spacer track wbr mspace mprescripts"},
     {{INLINE, Action::none, IS_UNDERLINE}, "ins"},
     {{INLINE, Action::none, IS_BOLD}, "strong"},
     {{INLINE, Action::none, IS_ITALIC}, "em"},
@@ -181,70 +103,67 @@ constexpr ElementNames ELEMENTS[] = {
     // Also words of mathematics, of programming languages and of command lines: `x<p>y`, `a<mn>b`, `List<Object>`,
     // `convert <path> <filter>`. They need evidence to be taken as tags: an attribute's value, a self-closing slash or a
     // closing tag.
-    {{BREAKS | PARAGRAPH, Action::none, 0}, "p"},
-    {{BREAKS, Action::none, 0}, "desc text"},
-    {{LINK, Action::none, 0}, "a"},
-    {{0, Action::none, 0}, "data label map output q s time g path circle rect line polyline polygon ellipse"},
-    {{0, Action::none, 0}, "tspan textpath defs use symbol marker mask pattern filter stop view set switch"},
-    {{0, Action::none, 0}, "animate metadata"},
-    {{VOID, Action::none, 0}, "link"},
+    {{BREAKS | PARAGRAPH}, "p"},
+    {{BREAKS}, "desc text"},
+    {{LINK}, "a"},
+    {{0}, "data label map output q s time g path circle rect line polyline polygon ellipse tspan textpath defs use symbol marker"},
+    {{0}, "mask pattern filter stop view set switch animate metadata"},
+    {{VOID}, "link"},
     {{0, Action::none, IS_UNDERLINE}, "u"},
     {{0, Action::none, IS_BOLD}, "b"},
     {{0, Action::none, IS_ITALIC}, "i"},
-    {{VOID, Action::picture, 0}, "image"},
-    {{BREAKS, Action::object, 0}, "object"},
-    {{0, Action::token, 0}, "mi mn mo ms"},
+    {{VOID, Action::picture}, "image"},
+    {{BREAKS, Action::object}, "object"},
+    {{0, Action::token}, "mi mn mo ms"},
     // Media, fields, lists, tables, code.
-    {{INLINE | VOID, Action::picture, 0}, "img embed v:imagedata"},
-    {{BLOCK, Action::hears, 0}, "audio"},
-    {{BLOCK, Action::sees, 0}, "video"},
-    {{INLINE | VOID, Action::source, 0}, "source"},
-    {{BLOCK, Action::canvas, 0}, "canvas"},
-    {{INLINE, Action::drawing, 0}, "svg"},
-    {{INLINE | VOID, Action::field, 0}, "input"},
-    {{BLOCK | CLOSED | SHOWS, Action::area, 0}, "textarea"},
-    {{BLOCK, Action::select, 0}, "select"},
-    {{BLOCK, Action::ordered, 0}, "ol"},
-    {{BLOCK, Action::unordered, 0}, "ul menu dir"},
-    {{BLOCK, Action::list_item, 0}, "li"},
-    {{BLOCK, Action::table, 0}, "table"},
-    {{BLOCK, Action::section, 0}, "thead tbody tfoot caption"},
-    {{BLOCK | VOID, Action::section, 0}, "colgroup"},
-    {{BLOCK, Action::table_row, 0}, "tr"},
-    {{BLOCK, Action::table_cell, 0}, "td th"},
-    {{BLOCK, Action::lines, 0}, "pre listing"},
-    {{INLINE, Action::code_line, 0}, "code"},
-    {{INLINE, Action::reading, 0}, "rt"},
-    {{INLINE, Action::reading_mark, 0}, "rp"},
-    {{BLOCK, Action::template_, 0}, "template"},
-    {{BLOCK | VOID, Action::line_break, 0}, "br"},
-    {{INLINE, Action::span, 0}, "span font"},
+    {{INLINE | VOID, Action::picture}, "img embed v:imagedata"},
+    {{BLOCK, Action::audio}, "audio"},
+    {{BLOCK, Action::video}, "video"},
+    {{INLINE | VOID, Action::source}, "source"},
+    {{BLOCK, Action::canvas}, "canvas"},
+    {{INLINE, Action::drawing}, "svg"},
+    {{INLINE | VOID, Action::field}, "input"},
+    {{BLOCK | CLOSED | SHOWS, Action::area}, "textarea"},
+    {{BLOCK, Action::select}, "select"},
+    {{BLOCK, Action::ordered}, "ol"},
+    {{BLOCK, Action::unordered}, "ul menu dir"},
+    {{BLOCK, Action::list_item}, "li"},
+    {{BLOCK, Action::table}, "table"},
+    {{BLOCK, Action::section}, "thead tbody tfoot caption"},
+    {{BLOCK | VOID, Action::section}, "colgroup"},
+    {{BLOCK, Action::table_row}, "tr"},
+    {{BLOCK, Action::table_cell}, "td th"},
+    {{BLOCK, Action::lines}, "pre listing"},
+    {{INLINE, Action::code_line}, "code"},
+    {{INLINE, Action::reading}, "rt"},
+    {{INLINE, Action::reading_mark}, "rp"},
+    {{BLOCK, Action::template_}, "template"},
+    {{BLOCK | VOID, Action::line_break}, "br"},
+    {{INLINE, Action::span}, "span font"},
     // MathML.
-    {{INLINE, Action::math, 0}, "math"},
-    {{INLINE, Action::math_text, 0}, "mtext"},
-    {{INLINE, Action::group, 0}, "mrow mstyle mpadded mphantom menclose merror maction semantics"},
-    {{INLINE, Action::group, 0}, "mmultiscripts"},
-    {{INLINE, Action::fraction, 0}, "mfrac"},
-    {{INLINE, Action::root, 0}, "msqrt"},
-    {{INLINE, Action::indexed_root, 0}, "mroot"},
-    {{INLINE, Action::power, 0}, "msup"},
-    {{INLINE, Action::index, 0}, "msub"},
-    {{INLINE, Action::both, 0}, "msubsup"},
-    {{INLINE, Action::under, 0}, "munder"},
-    {{INLINE, Action::over, 0}, "mover"},
-    {{INLINE, Action::under_over, 0}, "munderover"},
-    {{INLINE, Action::fenced, 0}, "mfenced"},
-    {{BLOCK, Action::matrix, 0}, "mtable"},
-    {{BLOCK, Action::matrix_row, 0}, "mtr"},
-    {{BLOCK, Action::matrix_cell, 0}, "mtd"},
-    {{INLINE, Action::annotation, 0}, "annotation"},
-    {{INLINE, Action::note, 0}, "annotation-xml"},
+    {{INLINE, Action::math}, "math"},
+    {{INLINE, Action::math_text}, "mtext"},
+    {{INLINE, Action::group}, "mrow mstyle mpadded mphantom menclose merror maction semantics mmultiscripts"},
+    {{INLINE, Action::fraction}, "mfrac"},
+    {{INLINE, Action::root}, "msqrt"},
+    {{INLINE, Action::indexed_root}, "mroot"},
+    {{INLINE, Action::power}, "msup"},
+    {{INLINE, Action::index}, "msub"},
+    {{INLINE, Action::both}, "msubsup"},
+    {{INLINE, Action::under}, "munder"},
+    {{INLINE, Action::over}, "mover"},
+    {{INLINE, Action::under_over}, "munderover"},
+    {{INLINE, Action::fenced}, "mfenced"},
+    {{BLOCK, Action::matrix}, "mtable"},
+    {{BLOCK, Action::matrix_row}, "mtr"},
+    {{BLOCK, Action::matrix_cell}, "mtd"},
+    {{INLINE, Action::annotation}, "annotation"},
+    {{INLINE, Action::note}, "annotation-xml"},
 };
 constexpr ElementNames OTHERS[] = {
-    // prefixes of what office programs write: o:p, st1:chsdate, v:shape
-    {{INLINE, Action::none, 0}, "o: v: w: m: mml: svg: st0: st1: st2: st3: st4: st5: st6: st7: st8: st9:"},
-    {{INLINE, Action::none, 0}, "u0: u1: u2: u3: u4: u5: u6: u7: u8: u9:"},
-    {{FOREIGN, Action::none, 0}, "mjx-container"},
+    // prefixes of office programs: o:p, st1:chsdate, v:shape
+    {{INLINE}, "o: v: w: m: mml: svg: st0: st1: st2: st3: st4: st5: st6: st7: st8: st9: u0: u1: u2: u3: u4: u5: u6: u7: u8: u9:"},
+    {{FOREIGN}, "mjx-container"},
 };
 
 // By `Attribute`.
@@ -258,7 +177,7 @@ constexpr std::string_view ATTRIBUTE_NAMES[ATTRIBUTES] = {
 };
 
 // By `Property`.
-constexpr std::string_view PROPERTY_NAMES[PROPERTIES] = {
+constexpr std::string_view PROPERTY_NAMES[] = {
     "text-decoration text-decoration-line", "border-bottom", "vertical-align",
     "text-emphasis text-emphasis-style -webkit-text-emphasis -webkit-text-emphasis-style", "font-weight", "font-style",
     "list-style list-style-type", "display visibility font-size",
@@ -279,12 +198,12 @@ constexpr Words WORDS[] = {
      "katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml mwe-math-element", IS_BOX},
     {Naming::class_word, "mathjax_preview", IS_PREVIEW},
     {Naming::class_word, "katex-html", IS_TWIN},
-    {Naming::class_word, "jammer", IS_HIDDEN},  // a forum puts random letters in, against copies
+    {Naming::class_word, "jammer", IS_HIDDEN},  // random letters that a forum puts in against copies
     {word_of(Property::decoration), "underline", IS_UNDERLINE},
     {word_of(Property::border), "solid", IS_UNDERLINE},
     {word_of(Property::align), "super", IS_SUP},
     {word_of(Property::align), "sub", IS_SUB},
-    {word_of(Property::emphasis), "none", 0},  // any other word stands for dots
+    {word_of(Property::emphasis), "none", 0},  // any other word means dots
     {word_of(Property::weight), "bold bolder 600 700 800 900", IS_BOLD},
     {word_of(Property::slant), "italic oblique", IS_ITALIC},
     {word_of(Property::listing), "none", of(Markers::unmarked)},
@@ -299,24 +218,23 @@ constexpr Words WORDS[] = {
     {Naming::field_type, "image", IMAGE_BUTTON},
 };
 
-// Calls take(word) for each word of some with spaces between.
+// Calls take(word) for each of some words separated by spaces.
 void each_word(std::string_view words, auto take) {
     for (const auto word : std::views::split(words, ' ')) take(std::string_view(word.begin(), word.end()));
 }
 
-// The names that mean something.
 class Vocabulary {
 public:
     // References by name: the one or two characters of each.
     using References = std::map<std::string, std::vector<std::uint32_t>>;
 
     explicit Vocabulary(const References& references) {
-        const auto add = [&](Naming of, std::string_view words, int value) {
-            each_word(words, [&](std::string_view word) { names_[key_of<false>(of, word)].value.value = value; });
+        const auto add = [&](Naming naming, std::string_view words, int value) {
+            each_word(words, [&](std::string_view word) { names_[key_of<false>(naming, word)].value.value = value; });
         };
         const auto add_elements = [&](const ElementNames& row) {
             each_word(row.names, [&](std::string_view name) {
-                add(Naming::element, name, elements());
+                add(Naming::element, name, static_cast<int>(elements_.size()));
                 elements_.push_back(row.element);
             });
         };
@@ -324,7 +242,7 @@ public:
         std::ranges::for_each(ELEMENTS, add_elements);
         std::ranges::for_each(OTHERS, add_elements);
         for (int i = 0; i < ATTRIBUTES; i++) add(Naming::attribute, ATTRIBUTE_NAMES[i], i);
-        for (int i = 0; i < PROPERTIES; i++) add(Naming::property, PROPERTY_NAMES[i], i);
+        for (int i = 0; i < std::ssize(PROPERTY_NAMES); i++) add(Naming::property, PROPERTY_NAMES[i], i);
         for (const auto& [naming, words, value] : WORDS) add(naming, words, value);
         for (const auto& [name, text] : references) {
             const auto first = static_cast<std::int32_t>(text.at(0)), last = static_cast<std::int32_t>(text.back());
@@ -333,10 +251,14 @@ public:
     }
 
     const Element& element(int number) const { return elements_[number]; }
-    int elements() const { return static_cast<int>(elements_.size()); }
+    std::size_t elements() const { return elements_.size(); }
 
-    // What a name means, in capitals or not; NONE if it means nothing.
-    int meaning(Naming of, Points name) const { return names_.find(key_of<true>(of, name)).value; }
+    // A key of an element's name, known or not, in capitals or not.
+    static std::uint64_t element_key(Points name) { return key_of<true>(Naming::element, name); }
+
+    // The meaning of a name, in capitals or not; NONE for an unknown one.
+    int meaning(Naming naming, Points name) const { return meaning(key_of<true>(naming, name)); }
+    int meaning(std::uint64_t key) const { return names_.find(key).value; }
 
     // The one or two characters of a reference, 0 for none.
     std::pair<std::uint32_t, std::uint32_t> reference(Points name) const {
@@ -349,10 +271,10 @@ private:
         std::int32_t value = NONE, second = 0;
     };
 
-    // A key of a name of ASCII letters, 0 of others, which have no meaning.
+    // 0 for a name that is not of ASCII, and has no meaning.
     template <bool IGNORES_CASE>
-    static std::uint64_t key_of(Naming of, const auto& name) {
-        std::uint64_t key = (static_cast<std::uint64_t>(of) + 1) * GOLDEN;
+    static std::uint64_t key_of(Naming naming, const auto& name) {
+        std::uint64_t key = (static_cast<std::uint64_t>(naming) + 1) * GOLDEN;
         std::uint32_t all = 0;
         for (const auto one : name) {
             const auto letter = static_cast<std::uint32_t>(one);
@@ -363,7 +285,7 @@ private:
     }
 
     std::vector<Element> elements_;
-    HashTable<Meaning> names_;  // by keys
+    HashTable<Meaning> names_;  // by key
 };
 
 }  // namespace dedup::cleaning

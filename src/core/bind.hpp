@@ -1,8 +1,7 @@
-// What all rooms need at the border to Python: arrays in and out, the interpreter's lock.
+// The border to Python: arrays in and out, texts read, the interpreter's lock.
 //
-// A function takes arrays of exactly the type it names, of one dimension and without gaps (nanobind
-// raises TypeError for others). What comes of documents or out of files is checked here, once; that
-// arrays of our own code fit each other is not checked.
+// A function takes arrays of exactly the type it names, of one dimension and without gaps (nanobind raises TypeError for
+// others). Contents of documents and files are checked here, once; arrays of our own code are not checked to fit each other.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -26,7 +25,7 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 [[noreturn]] inline void refuse(const std::string& why) { throw nb::value_error(why.c_str()); }
 
-// numpy makes arrays out of bytes from any place on.
+// numpy makes arrays out of bytes from any offset on.
 template <class T>
 T* aligned(T* data) {
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T))
@@ -39,7 +38,7 @@ std::span<const T> view(const In<T>& array) {
     return {aligned(array.data()), array.size()};
 }
 
-// An array with gaps between its elements, such as a column of a table.
+// ... with gaps between its elements, such as a column of a table.
 template <class T>
 using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 
@@ -57,7 +56,7 @@ inline Strings strings_of(const StringArrays& arrays) {
     return {view(data), view(starts), view(lengths)};
 }
 
-// n texts in UTF-8, decoded one after the other into room that is used again.
+// n texts in UTF-8, decoded one after the other into one buffer.
 class TextReader {
 public:
     static constexpr std::size_t BEHIND = 16;  // characters without meaning that may be read behind each text
@@ -66,12 +65,13 @@ public:
     std::size_t size() const { return utf8_.size(); }
     std::span<const std::uint8_t> utf8(std::size_t i) const { return utf8_[i]; }
 
-    // The characters of text i, valid until the next one. Raises ValueError for what is not UTF-8; lone surrogates pass.
+    // The characters of text i, valid until the next one. Raises ValueError for bytes that are not UTF-8; lone surrogates
+    // pass.
     Points operator[](std::size_t i) {
         const auto bytes = utf8_[i];
         if (bytes.size() >= std::numeric_limits<std::int32_t>::max())
             refuse("text " + std::to_string(i) + " has more than 2**31 - 2 bytes");
-        const auto points = room_.get(bytes.size() + BEHIND);
+        const auto points = buffer_.get(bytes.size() + BEHIND);
         const std::ptrdiff_t count = decode_utf8(bytes, points.data());
         if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
         return points.first(static_cast<std::size_t>(count));
@@ -79,7 +79,7 @@ public:
 
 private:
     const Strings utf8_;
-    Room room_;
+    PointBuffer buffer_;
 };
 
 // One text to and from Python; lone surrogates pass.
@@ -99,8 +99,7 @@ class Tables {
 public:
     explicit Tables(nb::dict arrays) : arrays_(std::move(arrays)) {}
 
-    // Raises ValueError for a name that is not there, or for another number of elements than expected, TypeError for an
-    // array of another type.
+    // Raises ValueError for an unknown name or another number of elements than `size`, TypeError for another type.
     template <class T>
     std::span<const T> view(const std::string& name, std::optional<std::size_t> size = {}) const {
         if (!arrays_.contains(name.c_str())) refuse("there is no table `" + name + "`");
@@ -119,7 +118,7 @@ private:
 // Strings as a tuple of arrays, see native/bytes_column.py.
 using StringsOut = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>>;
 
-// A vector as an array of numpy's, which owns it from now on.
+// A vector as an array of numpy's, which takes it over.
 template <class T, class As = T>
 Out<As> give(std::vector<T>&& values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -166,8 +165,6 @@ auto unlocked(auto work) {
     return work();
 }
 
-void bind_core(nb::module_& m);
-void bind_bson(nb::module_& m);
 void bind_cleaning(nb::module_& m);
 void bind_fingerprint(nb::module_& m);
 void bind_index(nb::module_& m);

@@ -1,4 +1,4 @@
-// What the system gives: memory in pages, threads, the time.
+// Services of the operating system: memory in pages, threads, the time.
 #pragma once
 #include <sys/mman.h>
 
@@ -15,13 +15,13 @@
 
 namespace dedup {
 
-// An array in pages of the operating system: it grows without a copy, and takes no memory before it is written.
+// An array in pages of the operating system: it grows without a copy, and takes no memory until it is written.
 template <class T>
     requires std::is_trivially_copyable_v<T>
 class Pages {
 public:
     Pages() = default;
-    // A view of memory that others own, such as a mapped file; it does not grow.
+    // A view of foreign memory, such as a mapped file; it does not grow.
     explicit Pages(std::span<T> owned) : data_(owned.data()), size_(owned.size()) {}
     Pages(Pages&& other) noexcept { *this = std::move(other); }
     Pages& operator=(Pages&& other) noexcept {
@@ -56,7 +56,7 @@ public:
 private:
     static constexpr std::size_t GROWTH = 32, LEAST_BYTES = 1 << 16, LARGE_PAGE = 1 << 21;
 
-    // On large pages where the system has them: random access needs far fewer entries in the page table's cache.
+    // On large pages if the system has them: random access needs far fewer entries in the page table's cache.
     void grow(std::size_t bytes) {
         const std::size_t page = bytes >= LARGE_PAGE / 2 ? LARGE_PAGE : LEAST_BYTES;
         bytes = (bytes + page - 1) / page * page;
@@ -84,9 +84,9 @@ private:
     std::size_t bytes_ = 0;  // of its own pages, 0 for a view
 };
 
-// Calls `work(take)` in some threads at once, fewer where the system gives no more; each calls `take` for a place from 0
-// to below `count` until that is `count`. Every place is taken once. An error of one is thrown when all have ended. least:
-// places that are worth a thread.
+// Calls `work(take)` in up to `threads` threads at once; each calls `take` for the next number below `count`, until that
+// returns `count`. Each number is returned once. An error of one is thrown when all have ended. least: numbers that are worth
+// a thread.
 void share(std::size_t count, std::size_t threads, auto work, std::size_t least = 16) {
     std::atomic<std::size_t> next = 0;
     const auto take = [&] { return std::min(next.fetch_add(1, std::memory_order_relaxed), count); };

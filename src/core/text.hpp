@@ -1,5 +1,5 @@
-// Texts: byte strings and code points in columns; what Python knows of characters; UTF-8 (RFC 3629), in which a lone
-// surrogate, which only texts of our own have, takes three bytes.
+// Texts: byte strings and code points in columns, properties of characters, UTF-8 (RFC 3629), hashes and a hash table.
+// A lone surrogate, which only texts of our own have, takes three bytes of UTF-8.
 #pragma once
 #include <Python.h>
 
@@ -12,7 +12,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#define XXH_INLINE_ALL
+#include "third_party/xxhash.h"
 
 namespace dedup {
 
@@ -38,8 +42,8 @@ private:
     std::int64_t stride_ = 1;
 };
 
-// String i: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked when it is read, which costs less than
-// a pass before.
+// String i: data[starts[i]:starts[i] + lengths[i]]. Bounds are checked when a string is read, which costs less than a
+// pass over all.
 struct Strings {
     Bytes data;
     ColumnView<std::int64_t> starts, lengths;
@@ -54,13 +58,13 @@ struct Strings {
     }
 };
 
-// Strings that are put together one after the other.
+// Strings that are appended one after the other.
 struct StringBuffer {
     std::vector<std::uint8_t> data;
     std::vector<std::int64_t> starts, lengths;
 
     std::size_t size() const { return starts.size(); }
-    // Appends a string, and returns where its bytes have to be written.
+    // Appends a string of `length` bytes; returns the pointer that its bytes are to be written to.
     std::uint8_t* extend(std::size_t length) {
         starts.push_back(static_cast<std::int64_t>(data.size()));
         lengths.push_back(static_cast<std::int64_t>(length));
@@ -80,19 +84,16 @@ struct TextColumn {
     std::span<const std::int64_t> offsets;
 
     std::size_t size() const { return offsets.size() - 1; }
-    Points operator[](std::size_t i) const {
-        return points.subspan(offsets[i], offsets[i + 1] - offsets[i]);
-    }
+    Points operator[](std::size_t i) const { return points.subspan(offsets[i], offsets[i + 1] - offsets[i]); }
 };
 
-// Room for characters that is not filled with zeros: what is not written costs nothing.
-class Room {
+// Memory for characters, reused and not filled with zeros.
+class PointBuffer {
 public:
-    // Room of a size; what it held may be lost.
+    // `size` characters of any value; the former ones may be lost.
     std::span<std::uint32_t> get(std::size_t size) {
         if (size > size_) {
-            size_ = size + size / 4;  // a little more, for the next ones
-            points_.reset();
+            size_ = size + size / 4;  // a little more, for the next text
             points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
         }
         return {points_.get(), size};
@@ -121,8 +122,8 @@ inline bool ends_paragraph(std::uint32_t point) {
 // As `str.splitlines` says.
 inline bool ends_line(std::uint32_t point) { return ends_paragraph(point) || (0x1C <= point && point <= 0x1E); }
 
-// What each character of the basic plane becomes where width and case do not count: the full-width forms of ASCII (Unicode
-// block FF00) become narrow, and capitals small where that is one character.
+// The basic plane without width and case, (PLANE,): full-width forms of ASCII (Unicode block FF00) become narrow, capitals
+// small if the small letter is one character.
 inline const std::vector<std::uint16_t>& folded_characters() {
     static const std::vector<std::uint16_t> table = [] {
         constexpr std::uint32_t FULL_FIRST = 0xFF01, FULL_LAST = 0xFF5E, FULL_OFFSET = 0xFEE0, DOTTED_I = 0x130;
@@ -149,7 +150,7 @@ T read_word(const std::uint8_t* from) {
 
 constexpr std::size_t MOST_UTF8_BYTES = 4;  // of a code point
 
-// Writes one code point; returns how many bytes it takes.
+// Writes one code point; returns its number of bytes.
 inline std::size_t write_utf8(std::uint32_t point, std::uint8_t* to) {
     if (point < 0x80) {
         to[0] = static_cast<std::uint8_t>(point);
@@ -161,7 +162,7 @@ inline std::size_t write_utf8(std::uint32_t point, std::uint8_t* to) {
     return size;
 }
 
-// Counted in blocks, so that the processor adds many narrow numbers at a time.
+// Bytes of the UTF-8; counted in blocks, so that the processor adds many narrow numbers at a time.
 inline std::size_t utf8_length(Points points) {
     constexpr std::size_t BLOCK = 128;
     std::size_t length = 0;
@@ -175,7 +176,7 @@ inline std::size_t utf8_length(Points points) {
     return length;
 }
 
-// Writes all of them; returns how many bytes they take. `to` holds as many.
+// Writes the UTF-8 to `to`, which takes `utf8_length` bytes; returns their number.
 inline std::size_t encode_utf8(Points points, std::uint8_t* to) {
     const std::uint32_t *from = points.data(), *const stop = from + points.size();
     std::uint8_t* at = to;
@@ -208,8 +209,8 @@ bool is_of_three(std::uint32_t point) {
     return 0x800 <= point && (SURROGATES || point - 0xD800 >= 0x800);
 }
 
-// Reads one character, of two bytes or more, as Python takes it: shortest forms. Returns how many bytes it takes, 0
-// where it is none.
+// Reads one character of two bytes or more, as Python does: shortest forms only. Returns its number of bytes, 0 for
+// bytes that are no character.
 template <bool SURROGATES>
 std::size_t read_utf8(Bytes bytes, std::uint32_t& point) {
     const std::uint32_t lead = bytes[0];
@@ -225,8 +226,8 @@ std::size_t read_utf8(Bytes bytes, std::uint32_t& point) {
 
 constexpr std::ptrdiff_t NOT_UTF8 = -1;
 
-// How many characters there are, NOT_UTF8 for bytes that are none. WRITES: `to` holds as many and ASCII_BLOCK more,
-// which are written, too; then surrogates pass.
+// The number of characters, NOT_UTF8 for other bytes. WRITES: they are written to `to`, with up to ASCII_BLOCK without
+// meaning behind them, and surrogates pass.
 template <bool WRITES>
 std::ptrdiff_t read_all_utf8(Bytes bytes, [[maybe_unused]] std::uint32_t* to) {
     const std::uint8_t *from = bytes.data(), *const stop = from + bytes.size();
@@ -262,15 +263,106 @@ std::ptrdiff_t read_all_utf8(Bytes bytes, [[maybe_unused]] std::uint32_t* to) {
     return std::ssize(bytes) - further;
 }
 
-inline std::ptrdiff_t characters_of_utf8(Bytes bytes) {
-    return read_all_utf8<false>(bytes, nullptr);
-}
-
+inline std::ptrdiff_t characters_of_utf8(Bytes bytes) { return read_all_utf8<false>(bytes, nullptr); }
 inline bool is_utf8(Bytes bytes) { return characters_of_utf8(bytes) != NOT_UTF8; }
+inline std::ptrdiff_t decode_utf8(Bytes bytes, std::uint32_t* to) { return read_all_utf8<true>(bytes, to); }
 
-// Writes the code points of `bytes`, and up to ASCII_BLOCK without meaning; returns how many there are.
-inline std::ptrdiff_t decode_utf8(Bytes bytes, std::uint32_t* to) {
-    return read_all_utf8<true>(bytes, to);
+// xxh3 of a text's UTF-32-LE: the same on every machine and in every process, as all hashes here.
+inline std::uint64_t digest(Points text) { return XXH3_64bits(text.data(), text.size_bytes()); }
+
+// The output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+inline std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+    x = (x ^ x >> 27) * 0x94D049BB133111EB;
+    return x ^ x >> 31;
 }
+
+constexpr std::uint64_t GOLDEN = 0x9E3779B97F4A7C15;  // 2**64 by the golden ratio, odd
+
+// A nonzero key of any value; 0 and the largest value share one.
+inline std::uint64_t key_of(std::uint64_t value) { return std::max<std::uint64_t>(value + 1, 1); }
+
+// Nonzero 64-bit keys to a small value, open addressing with linear probing.
+//
+// It serves thousands of short texts one after the other: it is as large as the text needs, so that a short one stays in
+// the cache, and only used slots are cleared. For a text of millions of characters it grows with the keys.
+template <class Value>
+class HashTable {
+public:
+    // Clears it, for about `expected` keys; to be called once before any other function.
+    void reset(std::size_t expected) {
+        for (std::size_t i = 0; i < count_; i++) slots_[used_[i]].key = FREE;
+        count_ = 0;
+        std::size_t size = LEAST;
+        while (size < 2 * expected && size < MOST_AT_FIRST) size *= 2;
+        resize(size);
+    }
+
+    // The value under a key, and whether it is new; new values are Value{}. Valid until the next key.
+    struct Entry {
+        Value& value;
+        bool is_new;
+    };
+    Entry operator[](std::uint64_t key) {
+        const std::size_t number = number_of(key);
+        Slot& slot = slots_[number];
+        if (slot.key == key) return {slot.value, false};
+        if (count_ > mask_ / 2) {
+            grow();
+            return (*this)[key];
+        }
+        slot = {key, Value{}};
+        used_[count_++] = static_cast<std::uint32_t>(number);
+        return {slot.value, true};
+    }
+
+    // The value under a key, Value{} for an unknown one.
+    Value find(std::uint64_t key) const {
+        const Slot& slot = slots_[number_of(key)];
+        return slot.key == key ? slot.value : Value{};
+    }
+
+    // Calls take(key, value) for each key.
+    void each(auto take) const {
+        for (std::size_t i = 0; i < count_; i++) take(slots_[used_[i]].key, slots_[used_[i]].value);
+    }
+
+    std::size_t size() const { return count_; }
+
+private:
+    static constexpr std::uint64_t FREE = 0;
+    static constexpr std::size_t LEAST = 16, MOST_AT_FIRST = 1 << 15;
+    struct Slot {
+        std::uint64_t key = FREE;
+        Value value{};
+    };
+
+    // The slot of a key, or a free one for it.
+    std::size_t number_of(std::uint64_t key) const {
+        std::size_t number = (key * GOLDEN >> 20) & mask_;
+        while (slots_[number].key != FREE && slots_[number].key != key) number = (number + 1) & mask_;
+        return number;
+    }
+
+    // Of a power of two slots, at most half are used.
+    void resize(std::size_t size) {
+        if (size > slots_.size()) slots_.resize(size);
+        if (size / 2 > used_.size()) used_.resize(size / 2);
+        mask_ = size - 1;
+    }
+
+    [[gnu::noinline]] void grow() {
+        std::vector<Slot> held;
+        held.reserve(count_);
+        for (std::size_t i = 0; i < count_; i++) held.push_back(std::exchange(slots_[used_[i]], Slot{}));
+        count_ = 0;
+        resize(2 * (mask_ + 1));
+        for (const Slot& one : held) (*this)[one.key].value = one.value;
+    }
+
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> used_;  // numbers of slots, `count_` of them
+    std::size_t count_ = 0, mask_ = 0;
+};
 
 }  // namespace dedup

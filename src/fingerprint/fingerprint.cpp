@@ -1,11 +1,11 @@
-// The distinct features of a text with their weights, and the fingerprint that is made of them: a 64-bit simhash (Charikar,
+// The distinct features of a text with their weights, and the fingerprint made of them: a 64-bit simhash (Charikar,
 // "Similarity estimation techniques from rounding algorithms", STOC 2002).
 #include <cmath>
 #include <cstring>
 #include <optional>
 
 #include "core/bind.hpp"
-#include "fingerprint/segmentation.hpp"
+#include "fingerprint/jieba.hpp"
 #include "fingerprint/sketch.hpp"
 
 using namespace nanobind::literals;
@@ -16,59 +16,25 @@ namespace {
 struct FeatureOptions {
     using Values = std::tuple<std::int64_t, std::int64_t, bool, std::int64_t>;  // as they come from Python
 
-    std::int64_t top_k;  // the heaviest so many count, 0 for all
+    std::int64_t top_k;  // number of the heaviest features that count, 0 for all
     std::int64_t min_features;
-    bool is_uniform;  // each chosen word weighs 1, else as jieba says
+    bool is_uniform;  // each chosen word weighs 1, else its TF-IDF
     std::int64_t ngram;  // characters of an n-gram, 0 for none
 };
 
-// Where a feature first stands, its node in the lexicon, how often it occurs and what it weighs.
+// A word or n-gram: its first occurrence, node in the lexicon, number of occurrences, IDF and weight.
 struct Feature {
-    std::int32_t start = 0, end = 0;
-    std::int32_t node = Trie::ABSENT;
+    std::int32_t start = 0, end = 0, node = Trie::ABSENT;
     double count = 0, idf = 0, weight = 0;
 };
 
-class Features {
-public:
-    std::vector<Feature> all;
-    std::vector<std::int32_t> chosen;  // of all, the heaviest first
-
-    // Begins anew, with at most so many; source: what their places refer to, valid as long as they.
-    void begin(Points source, std::size_t most) {
-        source_ = source;
-        all.clear();
-        chosen.clear();
-        places_.reset(most);
-    }
-
-    // The feature under a key, and whether it is new; valid until the next one.
-    std::pair<Feature&, bool> operator[](std::uint64_t key) {
-        const auto [place, is_new] = places_[key];
-        if (is_new) {
-            place = static_cast<std::uint32_t>(all.size());
-            all.emplace_back();
-        }
-        return {all[place], is_new};
-    }
-    Feature& at(std::int32_t i) { return all[static_cast<std::size_t>(i)]; }
-
-    Points part(std::int32_t start, std::int32_t end) const {
-        return source_.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(end - start));
-    }
-    Points characters(const Feature& feature) const { return part(feature.start, feature.end); }
-
-    // A key that is no node: FNV-1a over code points, 63 bits (Fowler, Noll, Vo). Only the chosen ones get the slower hash.
-    static std::uint64_t key_of(Points characters) {
-        std::uint64_t key = 0xCBF29CE484222325;
-        for (const std::uint32_t point : characters) key = (key ^ point) * 0x100000001B3;
-        return (key ^ key >> 32) | std::uint64_t{1} << 63;
-    }
-
-private:
-    Points source_;
-    HashTable<std::uint32_t> places_;
-};
+// A key of a feature that is no node: FNV-1a over code points, 63 bits (Fowler, Noll, Vo). Only chosen ones get the slower
+// hash.
+std::uint64_t key_of(Points characters) {
+    std::uint64_t key = 0xCBF29CE484222325;
+    for (const std::uint32_t point : characters) key = (key ^ point) * 0x100000001B3;
+    return (key ^ key >> 32) | std::uint64_t{1} << 63;
+}
 
 using Hashes = std::span<const std::uint64_t>;
 using Weights = std::span<const double>;
@@ -76,7 +42,7 @@ using Weights = std::span<const double>;
 std::uint64_t sum_up(Hashes hashes, Weights weights) {
     double sums[64] = {};
     for (std::size_t i = 0; i < hashes.size(); i++) {
-        // the sign by arithmetic: half of the branches on it would be foretold wrongly
+        // the sign by arithmetic: half of the branches on it would be mispredicted
         const auto plus = std::bit_cast<std::uint64_t>(weights[i]);
         const std::uint64_t unset = ~hashes[i];
         for (std::uint64_t bit = 0; bit < 64; bit++)
@@ -87,15 +53,15 @@ std::uint64_t sum_up(Hashes hashes, Weights weights) {
     return value;
 }
 
-// The same where each weight is 1: bits that more than half of the hashes have. The 64 counts are kept as planes,
-// plane k with bit k of each, so an addition is one of all (Harley and Seal; Knuth, TAOCP 4A, 7.1.3).
+// The simhash of weights 1: bits that more than half of the hashes have. The 64 counts are kept as planes, plane k with bit k
+// of each, so one addition adds to all (Harley and Seal; Knuth, TAOCP 4A, 7.1.3).
 std::uint64_t majority(Hashes hashes) {
     std::array<std::uint64_t, 65> planes{};
     const auto levels = static_cast<std::size_t>(std::bit_width(hashes.size()));
     for (std::size_t i = 0; i < hashes.size(); i += 2) {
-        const std::uint64_t one = hashes[i], other = i + 1 < hashes.size() ? hashes[i + 1] : 0, odd = planes[0] ^ one;
-        std::uint64_t carry = (planes[0] & one) | (odd & other);
-        planes[0] = odd ^ other;
+        const std::uint64_t first = hashes[i], second = i + 1 < hashes.size() ? hashes[i + 1] : 0, odd = planes[0] ^ first;
+        std::uint64_t carry = (planes[0] & first) | (odd & second);
+        planes[0] = odd ^ second;
         for (std::size_t k = 1; k < levels; k++) {
             const std::uint64_t both = planes[k] & carry;
             planes[k] ^= carry;
@@ -111,66 +77,84 @@ std::uint64_t majority(Hashes hashes) {
     return more;
 }
 
-// Of token hashes and their weights: a weight counts where the bit of the hash is set and against it
-// elsewhere; a bit of the fingerprint is set where the sum is positive. Additions run in order, so ties
-// do not depend on the machine.
+// A weight counts for each set bit of its hash and against each other one; bits of positive sums are set. Additions run in
+// order, so ties do not depend on the machine.
 std::uint64_t simhash(Hashes hashes, Weights weights) {
     if (std::ranges::all_of(weights, [](double weight) { return weight == 1.0; })) return majority(hashes);
     if (!std::ranges::all_of(weights, [](double weight) { return weight == std::floor(weight); })) return sum_up(hashes, weights);
-    std::vector<std::uint64_t> repeated;  // they are counts
+    std::vector<std::uint64_t> repeated;  // by counts
     for (std::size_t i = 0; i < hashes.size(); i++) repeated.insert(repeated.end(), static_cast<std::size_t>(weights[i]), hashes[i]);
     return majority(repeated);
 }
 
-// What the features of a text are, in the order in which it is tried; a text that has too few is made of itself.
+// Sources of features, in the order in which they are tried.
 constexpr std::string_view WORDS = "words", NGRAMS = "n-grams", WHOLE_TEXT = "whole text";
 
 // Fingerprints texts one after the other.
 class Fingerprinter {
 public:
-    Fingerprinter(const Lexicon& lexicon, const FeatureOptions& options)
-        : lexicon_(lexicon), options_(options), segmenter_(lexicon) {}
+    Fingerprinter(const Lexicon& lexicon, const FeatureOptions::Values& options)
+        : lexicon_(lexicon), options_(std::make_from_tuple<FeatureOptions>(options)), segmenter_(lexicon) {}
 
-    // The fingerprint of a text, if it has enough features.
+    // The fingerprint of a text, nothing if it has too few features.
     std::optional<std::uint64_t> fingerprint(Points text) {
-        route_ = choose_words(text) ? WORDS : choose_ngrams(text) ? NGRAMS : WHOLE_TEXT;
-        if (route_ == WHOLE_TEXT) return std::nullopt;
+        route = choose_words(text) ? WORDS : choose_ngrams(text) ? NGRAMS : WHOLE_TEXT;
+        if (route == WHOLE_TEXT) return std::nullopt;
         hashes_.clear();
         weights_.clear();
-        for (const std::int32_t i : features_.chosen) {
-            const Feature& feature = features_.at(i);
-            hashes_.push_back(hash_of(feature));
-            weights_.push_back(feature.weight);
+        for (const std::int32_t i : chosen) {
+            hashes_.push_back(hash_of(features[i]));
+            weights_.push_back(features[i].weight);
         }
         return simhash(hashes_, weights_);
     }
 
-    // Of the last text.
-    std::string_view route() const { return route_; }
-    Features& features() { return features_; }
-    std::span<const Token> tokens() const { return tokens_; }
+    Points part(std::int32_t start, std::int32_t end) const { return source_.subspan(start, end - start); }
+
+    // Of the last text, whose characters `part` returns.
+    std::string_view route;
+    std::span<const Token> tokens;
+    std::vector<Feature> features;
+    std::vector<std::int32_t> chosen;  // of the features, the heaviest first
 
 private:
-    // The words of jieba with their TF-IDF, where there are enough and jieba segments most of the text.
+    // Clears the features; source: the text they are in, valid as long as they; most: their number.
+    void begin(Points source, std::size_t most) {
+        source_ = source;
+        features.clear();
+        chosen.clear();
+        numbers_.reset(most);
+    }
+
+    // The feature under a key, and whether it is new; valid until the next one.
+    std::pair<Feature&, bool> feature(std::uint64_t key) {
+        const auto [number, is_new] = numbers_[key];
+        if (is_new) {
+            number = static_cast<std::uint32_t>(features.size());
+            features.emplace_back();
+        }
+        return {features[number], is_new};
+    }
+
+    // The words of jieba with their TF-IDF; false if they are too few or jieba segments less than half of the text.
     bool choose_words(Points text) {
-        tokens_ = segmenter_.segment(text);
-        features_.begin(text, tokens_.size());
+        tokens = segmenter_.segment(text);
+        begin(text, tokens.size());
         count();
         weigh();
-        const bool enough = static_cast<std::int64_t>(features_.chosen.size()) >= options_.min_features;
-        return enough && (options_.ngram == 0 || is_jiebas(text));
+        const bool is_enough = static_cast<std::int64_t>(chosen.size()) >= options_.min_features;
+        return is_enough && (options_.ngram == 0 || is_jiebas(text));
     }
 
     void count() {
-        for (std::size_t i = 0; i + 1 < tokens_.size(); i++) {
-            const Token& token = tokens_[i];
-            const std::int32_t end = tokens_[i + 1].start;
+        for (std::size_t i = 0; i + 1 < tokens.size(); i++) {
+            const Token& token = tokens[i];
+            const std::int32_t end = tokens[i + 1].start;
             if (end - token.start == 1 || token.node == Token::OUTSIDE) continue;
-            const Points word = features_.part(token.start, end);
-            const auto key = token.node >= 0 ? static_cast<std::uint64_t>(token.node) + 1 : Features::key_of(word);
-            const auto [feature, is_new] = features_[key];
-            if (is_new) feature = {token.start, end, token.node, 0.0, idf_of(word, token.node), 0.0};
-            feature.count += 1.0;
+            const Points word = part(token.start, end);
+            const auto [found, is_new] = feature(token.node >= 0 ? static_cast<std::uint64_t>(token.node) + 1 : key_of(word));
+            if (is_new) found = {token.start, end, token.node, 0.0, idf_of(word, token.node), 0.0};
+            found.count += 1.0;
         }
     }
 
@@ -183,33 +167,30 @@ private:
         return node >= 0 ? lexicon_.words[node].idf : lexicon_.median;
     }
 
-    // Weighs the words and chooses the heaviest: TF-IDF as in `jieba.analyse.extract_tags`, count *
-    // (idf / number of all words counted), ties in order of first appearance. `uniform` gives all that
-    // were chosen the same.
+    // Weighs the words and chooses the heaviest: TF-IDF as in `jieba.analyse.extract_tags`, count * (idf / number of all words
+    // counted), ties in order of first appearance. `is_uniform`: all chosen ones weigh 1.
     void weigh() {
         double total = 0.0;
-        for (const Feature& feature : features_.all) {
-            if (feature.idf != STOP_WORD) total += feature.count;
+        for (const Feature& one : features) {
+            if (one.idf != STOP_WORD) total += one.count;
         }
-        std::vector<std::int32_t>& chosen = features_.chosen;
-        for (std::size_t i = 0; i < features_.all.size(); i++) {
-            Feature& feature = features_.all[i];
-            if (feature.idf == STOP_WORD) continue;
-            feature.weight = feature.count * (feature.idf / total);
+        for (std::size_t i = 0; i < features.size(); i++) {
+            Feature& one = features[i];
+            if (one.idf == STOP_WORD) continue;
+            one.weight = one.count * (one.idf / total);
             chosen.push_back(static_cast<std::int32_t>(i));
         }
         const auto top_k = static_cast<std::size_t>(options_.top_k);
-        const std::size_t most = top_k == 0 || chosen.size() < top_k ? chosen.size() : top_k;
-        const auto weight = [&](std::int32_t i) { return features_.at(i).weight; };
+        const std::size_t most = top_k == 0 ? chosen.size() : std::min(top_k, chosen.size());
         if (most < chosen.size() || !options_.is_uniform)
-            std::ranges::stable_sort(chosen, std::ranges::greater{}, weight);
+            std::ranges::stable_sort(chosen, std::ranges::greater{}, [&](std::int32_t i) { return features[i].weight; });
         chosen.resize(most);
         if (!options_.is_uniform) return;
-        for (const std::int32_t i : chosen) features_.at(i).weight = 1.0;
+        for (const std::int32_t i : chosen) features[i].weight = 1.0;
     }
 
-    // Whether at least half of the letters are of scripts that jieba segments; without branches on
-    // what a character is, which the processor foretells badly.
+    // Whether at least half of the letters are of scripts that jieba segments; without branches on the class of a character,
+    // which the processor predicts badly.
     bool is_jiebas(Points text) const {
         std::int64_t inside = 0, outside = 0;
         for (const std::uint32_t point : text) {
@@ -220,31 +201,30 @@ private:
         return inside >= outside;
     }
 
-    // The distinct n-grams of the characters other than white space, with their counts.
+    // The distinct n-grams of the characters other than white space, with their counts; false if they are too few.
     bool choose_ngrams(Points text) {
         constexpr std::size_t LEAST = 16;  // below, one changed character moves too many bits
         const auto n = static_cast<std::int32_t>(options_.ngram);
         if (n == 0) return false;
         packed_.clear();
         std::ranges::copy_if(text, std::back_inserter(packed_), [](std::uint32_t point) { return !is_white_space(point); });
-        features_.begin(packed_, packed_.size());
-        const auto stop = static_cast<std::int32_t>(packed_.size());
-        for (std::int32_t i = 0; i + n <= stop; i++) {
-            const auto [feature, is_new] = features_[Features::key_of(features_.part(i, i + n))];
+        begin(packed_, packed_.size());
+        for (std::int32_t i = 0; i + n <= std::ssize(packed_); i++) {
+            const auto [found, is_new] = feature(key_of(part(i, i + n)));
             if (is_new) {
-                feature = {.start = i, .end = i + n};
-                features_.chosen.push_back(static_cast<std::int32_t>(features_.chosen.size()));
+                found = {.start = i, .end = i + n};
+                chosen.push_back(static_cast<std::int32_t>(chosen.size()));
             }
-            feature.count = feature.weight += 1.0;
+            found.count = found.weight += 1.0;
         }
-        if (features_.chosen.size() >= LEAST) return true;
-        features_.chosen.clear();
+        if (chosen.size() >= LEAST) return true;
+        chosen.clear();
         return false;
     }
 
-    std::uint64_t hash_of(const Feature& feature) {
-        if (feature.node >= 0 && lexicon_.words[feature.node].hash != 0) return lexicon_.words[feature.node].hash;
-        const Points word = features_.characters(feature);
+    std::uint64_t hash_of(const Feature& one) {
+        if (one.node >= 0 && lexicon_.words[one.node].hash != 0) return lexicon_.words[one.node].hash;
+        const Points word = part(one.start, one.end);
         if (bytes_.size() < MOST_UTF8_BYTES * word.size()) bytes_.resize(MOST_UTF8_BYTES * word.size());
         return XXH64(bytes_.data(), encode_utf8(word, bytes_.data()), 0);
     }
@@ -252,16 +232,15 @@ private:
     const Lexicon& lexicon_;
     const FeatureOptions options_;
     Segmenter segmenter_;
-    std::span<const Token> tokens_;
+    Points source_;
+    HashTable<std::uint32_t> numbers_;  // of the features
     std::vector<std::uint32_t> packed_;
-    Features features_;
-    std::string_view route_;
     std::vector<std::uint64_t> hashes_;
     std::vector<double> weights_;
     std::vector<std::uint8_t> bytes_;
 };
 
-// Structs of numbers in a table.
+// Records of two numbers each, from a table.
 template <class T>
 std::span<const T> rows_of(std::span<const std::uint64_t> numbers) {
     static_assert(sizeof(T) == 2 * sizeof(std::uint64_t));
@@ -287,7 +266,7 @@ Lexicon lexicon_of(const Tables& tables) {
     };
 }
 
-// What each character of the basic plane is to jieba.
+// The class of each character of the basic plane.
 std::vector<std::uint8_t> classes_of_characters() {
     std::vector<std::uint8_t> classes(PLANE);
     for (std::uint32_t point = 0; point < PLANE; point++) {
@@ -300,7 +279,7 @@ std::vector<std::uint8_t> classes_of_characters() {
     return classes;
 }
 
-// Tables of a dictionary's words: not empty, of characters below U+FFFF.
+// Tables of a dictionary's words. Raises ValueError for words that are empty or have characters beyond U+FFFE.
 nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In<double> weights, double median) {
     TextReader texts(strings_of(strings));
     const auto known = view(probabilities), idf = view(weights);
@@ -348,10 +327,10 @@ Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& string
     TextReader texts(strings_of(strings));
     return give_records(unlocked([&] {
         std::vector<Fingerprint> rows(texts.size());
-        Fingerprinter one(lexicon, std::make_from_tuple<FeatureOptions>(options));
+        Fingerprinter fingerprinter(lexicon, options);
         for (std::size_t i = 0; i < texts.size(); i++) {
             const auto bytes = texts.utf8(i);
-            const auto value = one.fingerprint(texts[i]);
+            const auto value = fingerprinter.fingerprint(texts[i]);
             rows[i] = {value ? *value : XXH64(bytes.data(), bytes.size(), 0), XXH3_64bits(bytes.data(), bytes.size()), !value};
         }
         return rows;
@@ -361,18 +340,18 @@ Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& string
 // Route, tokens, and features with their weights, the heaviest first.
 nb::tuple explain(const Lexicon& lexicon, nb::str text, const FeatureOptions::Values& options) {
     const std::vector<std::uint32_t> points = points_of(text);
-    Fingerprinter one(lexicon, std::make_from_tuple<FeatureOptions>(options));
-    one.fingerprint(points);
+    Fingerprinter made(lexicon, options);
+    made.fingerprint(points);
     nb::list tokens, features;
-    for (std::size_t i = 0; i + 1 < one.tokens().size(); i++) {
-        const auto start = static_cast<std::size_t>(one.tokens()[i].start);
-        tokens.append(str_of(Points(points).subspan(start, static_cast<std::size_t>(one.tokens()[i + 1].start) - start)));
+    for (std::size_t i = 0; i + 1 < made.tokens.size(); i++) {
+        const std::int32_t start = made.tokens[i].start;
+        tokens.append(str_of(Points(points).subspan(start, made.tokens[i + 1].start - start)));
     }
-    for (const std::int32_t i : one.features().chosen) {
-        const Feature& feature = one.features().at(i);
-        features.append(nb::make_tuple(str_of(one.features().characters(feature)), feature.weight));
+    for (const std::int32_t i : made.chosen) {
+        const Feature& one = made.features[i];
+        features.append(nb::make_tuple(str_of(made.part(one.start, one.end)), one.weight));
     }
-    return nb::make_tuple(one.route(), tokens, features);
+    return nb::make_tuple(made.route, tokens, features);
 }
 
 }  // namespace
@@ -381,7 +360,7 @@ void bind_fingerprint(nb::module_& m) {
     nb::class_<Lexicon>(m, "Lexicon", "The dictionary, in tables by name; see fingerprint.py.")
         .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of(Tables(tables))); },
              nb::keep_alive<1, 2>(), "tables"_a)
-        .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.")
+        .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for unknown words.")
         .def("fingerprint", &fingerprint, "texts"_a.noconvert(), "options"_a,
              "Return the fingerprints of n texts, records of FINGERPRINT; options: see FeatureOptions.")
         .def("explain", &explain, "text"_a, "options"_a, "Return route, tokens and features with weights of a text.")
@@ -389,8 +368,8 @@ void bind_fingerprint(nb::module_& m) {
     m.def("build_lexicon", &build_lexicon, "words"_a.noconvert(), "probabilities"_a.noconvert(), "weights"_a.noconvert(),
           "median"_a,
           "Return tables of n words: first, characters, entries of the trie; words, by node IDF and hash; classes, pairs.\n\n"
-          "probabilities, weights: float64 (n,), logarithms, -inf for what is no word of the dictionary, and IDF. ValueError\n"
-          "where there are too many words, more than 5 million.");
+          "probabilities, weights: float64 (n,), logarithms, -inf for words that the dictionary lacks, and IDF. Raises\n"
+          "ValueError for more words than a trie holds, about 5 million.");
     m.attr("FINGERPRINT") = fields({{"value", "u8"}, {"digest", "u8"}, {"short", "?"}});
     m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
     m.attr("HMM_STATES") = STATE_NAMES;

@@ -1,12 +1,11 @@
-// Sketches of texts: one-permutation MinHash of character 3-grams, in bands and in bits; and a hash
-// of the longest sentences.
+// Sketches of texts: one-permutation MinHash of character 3-grams, in bands and in bits; and a hash of the longest sentences.
 //
-// Each gram goes to one of the bins, which keep their least hash (Li, Owen, Zhang, "One permutation
-// hashing", NIPS 2012); a bin that stays empty is filled from further rounds.
+// Each gram goes to one of the bins, which keep their least hash (Li, Owen, Zhang, "One permutation hashing", NIPS 2012); a
+// bin that stays empty is filled from further rounds.
 #pragma once
 #include <array>
 
-#include "core/hash.hpp"
+#include "core/text.hpp"
 
 namespace dedup {
 
@@ -14,7 +13,7 @@ constexpr std::size_t GRAM = 3, BINS = 128, BANDS = 20, ROWS = 5;
 constexpr int KEY_BITS = 30;
 constexpr std::size_t SENTENCES = 3, LEAST_SENTENCE = 8;
 
-// What finds texts like one: its simhash, or if it is short a hash of itself, and a second, independent hash.
+// The simhash of a text, or if it is short a hash of itself, and a second, independent hash.
 struct Fingerprint {
     std::uint64_t value, digest;
     std::uint8_t is_short = 0, unused[7] = {};
@@ -22,8 +21,8 @@ struct Fingerprint {
 
 class Sketcher {
 public:
-    // keys: BANDS, below 2**KEY_BITS, a hash of ROWS bins each; bits: one of each bin (Li and König,
-    // "b-bit minwise hashing", WWW 2010).
+    // keys: BANDS, below 2**KEY_BITS, a hash of ROWS bins each; bits: one of each bin (Li and König, "b-bit minwise hashing",
+    // WWW 2010).
     void sketch(Points text, std::span<std::uint32_t> keys, std::span<std::uint64_t> bits) {
         fill_bins(text);
         for (std::size_t word = 0; word < BINS / 64; word++) {
@@ -39,13 +38,12 @@ public:
     }
 
 private:
-    // A value is the round, 8 bits, before 56 of the hash, so the least is one of the first round.
-    // Round r hashes a gram to the r-th output of SplitMix64 with the gram as seed. From round BINS
-    // on everything falls into one bin, so all are filled in the end.
+    // A value is the round, 8 bits, before 56 of the hash, so the least is one of the first round. Round r hashes a gram to the
+    // r-th output of SplitMix64 with the gram as seed. From round BINS on all grams fall into one bin, so none stays empty.
     void fill_bins(Points text) {
         bins_.fill(EMPTY);
         std::size_t empty = BINS, count = text.size() < GRAM ? 1 : text.size() - GRAM + 1;
-        bool is_made = false;  // the grams are those in hand, of whatever round
+        bool is_made = false;  // all grams are in `grams_`
         for (std::size_t round = 0; round < 2 * BINS && empty > 0; round++) {
             const std::uint64_t step = (round + 1) * GOLDEN, high = std::uint64_t{round} << 56;
             const std::uint64_t mask = round < BINS ? BINS - 1 : 0, only = round < BINS ? 0 : round - BINS;
@@ -53,7 +51,7 @@ private:
                 const std::size_t n = std::min(AT_ONCE, count - start);
                 if (!is_made) make_grams(text, start, n);
                 is_made = count <= AT_ONCE;
-                // apart from the bins, so that the processor hashes several at a time
+                // a loop of its own, so that the processor hashes several at a time
                 for (std::size_t i = 0; i < n; i++) hashes_[i] = mix(grams_[i] + step);
                 for (std::size_t i = 0; i < n; i++) {
                     std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
@@ -61,20 +59,19 @@ private:
                 }
             }
             empty = static_cast<std::size_t>(std::count(bins_.begin(), bins_.end(), EMPTY));
-            // few differ, or all bins were full
+            // none changes if all bins were filled
             if (round == 0 && count > MANY && empty > 0) is_made |= keep_distinct(text, count);
         }
     }
 
     static constexpr std::uint64_t EMPTY = ~std::uint64_t{0};
     static constexpr int POINT_BITS = 21;
-    static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // fills up a text of one or two characters
-    static constexpr std::size_t AT_ONCE = 1 << 11;  // grams in hand, so that long texts take no memory
+    static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // pads a text of one or two characters
+    static constexpr std::size_t AT_ONCE = 1 << 11;  // grams in memory
     static constexpr std::size_t MANY = 1 << 10;
 
-    // 63 bits.
     static std::uint64_t gram_of(std::uint64_t first, std::uint64_t second, std::uint64_t third) {
-        return first << 2 * POINT_BITS | second << POINT_BITS | third;
+        return first << 2 * POINT_BITS | second << POINT_BITS | third;  // 63 bits
     }
 
     // A text of fewer characters than a gram has one.
@@ -88,7 +85,8 @@ private:
         for (std::size_t i = 0; i < n; i++) grams_[i] = gram_of(from[i], from[i + 1], from[i + 2]);
     }
 
-    // Keeps each gram once, and tells whether so few differ that they are in hand; else all count as before.
+    // Puts the distinct grams into `grams_` and their number into `count`; false, without a change of `count`, if they are too
+    // many.
     bool keep_distinct(Points text, std::size_t& count) {
         std::size_t found = 0;
         distinct_.reset(AT_ONCE);
@@ -107,10 +105,10 @@ private:
     HashTable<bool> distinct_;
 };
 
-// A hash of the longest SENTENCES sentences of a text, below 2**KEY_BITS. A sentence ends at 。！？； or their ASCII
-// forms, or with the line (`ends_paragraph`). White space, width and case do not count, nor does the order of the sentences: blocks of a
-// page come in any. For the same reason the greater hash, not the earlier sentence, goes first among equally long ones.
-// Where none has LEAST_SENTENCE characters, the key is made of the whole text without sentence ends. folded: see `folded_characters`.
+// A hash of the longest SENTENCES sentences of a text, below 2**KEY_BITS. A sentence ends at 。！？； or their ASCII forms, or
+// with the line (`ends_paragraph`). White space, width and case do not count, nor does the order of the sentences: blocks of a
+// page come in any order, so of equally long ones the greater hash goes first, not the earlier sentence. If none has
+// LEAST_SENTENCE characters, the whole text without sentence ends is hashed. folded: `folded_characters`.
 inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> folded) {
     struct Sentence {
         std::int64_t length;

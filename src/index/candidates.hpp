@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/hash.hpp"
 #include "core/system.hpp"
 #include "core/text.hpp"
 #include "fingerprint/sketch.hpp"

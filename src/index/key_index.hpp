@@ -5,8 +5,8 @@
 // bucket is fetched well before it is needed. Where buckets are full on average, a column is built again with some more
 // of them, so they are always filled alike, and a look-up is a cache miss.
 #pragma once
-#include "core/hash.hpp"
 #include "core/system.hpp"
+#include "core/text.hpp"
 #include "index/candidates.hpp"
 
 #if defined(__SSE2__)

@@ -2,7 +2,7 @@
 #include "judgment/judge.hpp"
 
 #include "core/system.hpp"
-#include "fingerprint/segmentation.hpp"
+#include "fingerprint/jieba.hpp"
 #include "judgment/formulas.hpp"
 #include "judgment/notes.hpp"
 

@@ -1,7 +1,7 @@
 // The form of a text: the tokens of a question, without notes, numbering and notation; and the tables that it is read with,
 // as Python makes them: see judgment/tables.py.
 #pragma once
-#include "fingerprint/lexicon.hpp"
+#include "fingerprint/jieba.hpp"
 
 namespace dedup::judgment {
 

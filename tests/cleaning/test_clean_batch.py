@@ -1,4 +1,4 @@
-"""Cleaning many texts at once gives what the oracle makes of each of them."""
+"""A batch is cleaned as each text alone; text without tags as by the reference."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings, drop_leading_rules
 from dedup_job.native.bytes_column import BREAK, pack
-from tests.cleaning.oracle import clean
+from tests.cleaning.reference import clean
 
 NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"
 NASTY += "<>&{}:;@#/!?.\"'=,a-pxZ若，😀\ud800\0"
@@ -34,14 +34,14 @@ SETTINGS = st.builds(
 
 @settings(max_examples=200)
 @given(TEXTS, SETTINGS)
-def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_oracle(texts, chosen):
-    cleaner = Cleaner(chosen)
+def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_reference(texts, options):
+    cleaner = Cleaner(options)
     cleaned, same = cleaner.clean_all(texts), cleaner.cleaned(pack(texts)).same
     assert cleaned == [cleaner.clean(text) for text in texts]
-    assert same.tolist() == [one == other for one, other in zip(texts, cleaned, strict=True)]
+    assert same.tolist() == [raw == clean for raw, clean in zip(texts, cleaned, strict=True)]
     for text, found in zip(texts, cleaned, strict=True):
-        if not TAG.search(text) and not chosen.cut_at:  # the oracle leaves rules among tags
-            assert found == clean(text, html=chosen.html == "auto", rules=drop_leading_rules)
+        if not TAG.search(text) and not options.cut_at:  # the reference keeps rules among tags
+            assert found == clean(text, html=options.html == "auto", rules=drop_leading_rules)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_white_space_of_plain_text_is_folded(text, folded):
     assert Cleaner().clean(text) == folded
 
 
-def test_each_character_alone_and_between_others_is_cleaned_alike():
+def test_each_character_is_cleaned_as_by_the_reference():
     """White space, line breaks and invisible characters of all Unicode."""
     characters = (one for one in map(chr, range(sys.maxunicode + 1)) if one != BREAK)
     texts = [form for one in characters for form in (one, f"a{one}b")]
@@ -85,5 +85,5 @@ def test_each_character_alone_and_between_others_is_cleaned_alike():
     assert cleaned[plane:] == texts[plane:]  # nothing from there on is anything but a letter
 
 
-def test_no_texts_are_no_texts():
+def test_an_empty_batch_stays_empty():
     assert Cleaner().clean_all([]) == []

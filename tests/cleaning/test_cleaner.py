@@ -1,6 +1,7 @@
-"""What comes out of the cleaner, case by case: (id, raw, expected)."""
+"""Clean text, case by case: (id, raw, expected)."""
 
 import pytest
+from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.native.bytes_column import pack
@@ -154,21 +155,18 @@ CASES = [pytest.param(raw, expected, id=name) for table in TABLES for name, raw,
 
 
 @pytest.mark.parametrize(("raw", "expected"), CASES)
-def test_a_text_comes_out_clean_and_whole(raw, expected):
-    """Markup that says nothing goes, text stays."""
+def test_markup_is_dropped_and_text_kept(raw, expected):
     assert Cleaner().clean(raw) == expected
 
 
 @pytest.mark.parametrize("formula", [pytest.param(raw, id=name) for name, raw, _ in MATHEMATICS])
-def test_mathematics_survives_among_tags(formula):
-    """What a formula says does not depend on the markup around it."""
+def test_mathematics_is_kept_among_tags(formula):
     cleaner = Cleaner()
-    among = f"<div>甲<br></div>\n{formula}\n<ul><li>乙</ul>"
-    assert cleaner.clean(among) == f"甲\n{cleaner.clean(formula)}\n乙"
+    page = f"<div>甲<br></div>\n{formula}\n<ul><li>乙</ul>"
+    assert cleaner.clean(page) == f"甲\n{cleaner.clean(formula)}\n乙"
 
 
 def test_with_html_never_markup_is_text():
-    """A collection known to be plain text is not searched for tags."""
     cleaner = Cleaner(CleaningSettings(html="never"))
     assert cleaner.clean(" <p>a&lt;b</p>\n\n<br> ") == "<p>a&lt;b</p>\n<br>"
 
@@ -194,7 +192,7 @@ MATERIAL = (
     ],
 )
 def test_last_lines_that_begin_with_a_marker_are_cut_off(raw, expected):
-    """What a site appends to each text would make different texts alike."""
+    """The notes that a site appends to each text would make different texts alike."""
     assert Cleaner(CleaningSettings(cut_at=MARKERS)).clean(raw) == expected
 
 
@@ -205,13 +203,13 @@ def test_last_lines_that_begin_with_a_marker_are_cut_off(raw, expected):
         pytest.param("正文\n资料来源：人民日报", id="within a word"),
         pytest.param(MATERIAL, id="question on a material"),
         pytest.param("材料\n来源：人民日报\n下列说法正确的是 A. 对 B. 错", id="text follows"),
-        pytest.param("来源：人民日报", id="nothing would be left"),
+        pytest.param("来源：人民日报", id="the only line"),
         pytest.param("正文\n" + NOTE + "民", id="too long for a note"),
-        pytest.param("正文\n收录", id="no marker"),
+        pytest.param("正文\n收录", id="a part of a marker"),
     ],
 )
 def test_a_marker_anywhere_else_cuts_nothing(text):
-    """The target stores the cleaned text: what is cut off is lost there."""
+    """The target stores the clean text: a line cut off is lost there."""
     assert Cleaner(CleaningSettings(cut_at=MARKERS)).clean(text) == text
 
 
@@ -221,3 +219,9 @@ def test_characters_cut_off_are_counted_for_each_text():
     assert cleaned.texts.texts() == ["正文", MATERIAL, "正文", ""]
     assert cleaned.cut.tolist() == [5, 0, 10, 0]
     assert not Cleaner().cleaned(pack(texts)).cut.any()
+
+
+def test_an_empty_marker_is_refused():
+    """It begins each line: only the first would be left."""
+    with pytest.raises(ValidationError, match="must not be empty"):
+        CleaningSettings(cut_at=("收录：", ""))

@@ -1,4 +1,4 @@
-"""Texts made to hang a parser; the bound is far above what they take (about a second)."""
+"""Texts made to hang a parser; the limit is far above their usual time, about a second."""
 
 import time
 
@@ -89,9 +89,3 @@ def test_no_text_takes_more_than_linear_time(text):
     start = time.process_time()
     Cleaner().clean(text)
     assert time.process_time() - start < 20
-
-
-@pytest.mark.parametrize("mark", ["<", "&", "<!--", "<script>", '<a href="', "{", "</b"])
-def test_marks_that_start_nothing_are_kept(mark):
-    """Repeated a thousand times, they are still text."""
-    assert Cleaner().clean(mark * 1000) == mark * 1000

@@ -1,4 +1,4 @@
-"""What markup says becomes text, as docs/how-it-decides.md has it: (id, markup, cleaned text)."""
+"""The notation of docs/how-it-decides.md, case by case: (id, markup, clean text)."""
 
 import pytest
 
@@ -196,5 +196,5 @@ CASES = [pytest.param(raw, expected, id=name) for table in TABLES for name, raw,
 
 
 @pytest.mark.parametrize(("raw", "expected"), CASES)
-def test_what_markup_says_becomes_text(raw, expected):
+def test_markup_becomes_notation(raw, expected):
     assert Cleaner().clean(raw) == expected

@@ -1,4 +1,4 @@
-"""What holds for every text."""
+"""Properties of every text."""
 
 import re
 
@@ -6,25 +6,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
+from tests.cleaning.reference import folded
 
 CLEANER = Cleaner()
 MARKS = """
     <p> </p> <b> </b> <br/> <!-- --> <script> </script> <template> </template> <pre> <code> </code>
     <title> </title> <textarea> <xmp> </xmp> <frameset> <select> <plaintext> <o:p> <![CDATA[ ]]>
-    <?xml <!doctype &lt; &#0; & < > " ' = a= { } .a{color:red} /* */ 若 x
+    <u> </u> <sup> </sup> <ol> <li> </ol> <table> <tr> <td> </td> </tr> </table> <ruby> <rt> </rt>
+    <mfrac> <img> <input> <?xml <!doctype &lt; &#0; & < > " ' = a= { } .a{color:red} /* */ 若 x
 """
 FRAGMENTS = st.sampled_from(
     [*MARKS.split(), "<div class='a'>", "@media x{", " ", "\n", "\0", "\ud800"]
 )
 DROPPING = re.compile("<!--|<script>|<template>|[<][?!][a-z]|[{\"']")
 CODE = re.compile(r"^(`{3,})\n.*?\n\1$", re.MULTILINE | re.DOTALL)
-BREAK = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-
-
-def folded(text):
-    """Fold white space the slow way, by a rule that can be read."""
-    text = re.sub("[\u200b\ufeff]", "", text)
-    return re.sub(r"\s+", lambda m: "\n" if set(m[0]) & set(BREAK) else " ", text).strip()
 
 
 @given(st.text(alphabet=st.characters(blacklist_characters="<&{")))
@@ -44,6 +39,6 @@ def test_words_outside_of_dropped_elements_are_kept(parts):
 @given(st.lists(FRAGMENTS, max_size=30).map("".join))
 @example("<code> \0<p><p><b></code>")
 def test_the_result_has_no_superfluous_white_space(text):
-    """What markup leaves behind is folded, too; fenced code keeps the white space that it has."""
+    """The remains of markup are folded, too; fenced code keeps its white space."""
     outside = CODE.sub("code", CLEANER.clean(text))
     assert outside == folded(outside)

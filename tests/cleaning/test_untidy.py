@@ -10,7 +10,7 @@ LATE = [
     ("no src", "<img lay-src='/u/1.jpg'>", "![](/u/1.jpg)"),
     ("src without a value", "<img src='' data-original='/u/1.jpg'>", "![](/u/1.jpg)"),
     ("a placeholder of any name", "<img src=/wait-cat.png data-src=/u/1.jpg>", "![](/u/1.jpg)"),
-    ("a name of nobody", "<img src='/img/1x1.gif' data-pic='/u/1.jpg'>", "![](/u/1.jpg)"),
+    ("an unknown name", "<img src='/img/1x1.gif' data-pic='/u/1.jpg'>", "![](/u/1.jpg)"),
     ("a query under such a name", "<img src=t.png data-url='/Get?id=1'>", "![](/Get?id=1)"),
     ("a set for later", "<img src=blank.gif data-srcset='/1.jpg 1x, /2.jpg 2x'>", "![](/1.jpg)"),
     ("a set beside a placeholder", "<img src=blank.gif srcset='/1.jpg 1x'>", "![](/1.jpg)"),
@@ -79,16 +79,16 @@ HIDDEN = [
     ("a cell", "<tr><td>甲</td><td style='display:none'>x</td></tr>", "甲 |"),
     ("a formula within", "甲<s hidden><math><mi>x</mi></math></s>乙", "甲乙"),
     ("small letters", "甲<i style='font-size:0.9em'>x</i>乙", "甲x乙"),
-    ("what flows over", "甲<i style='overflow:hidden'>x</i>乙", "甲x乙"),
+    ("hidden overflow", "甲<i style='overflow:hidden'>x</i>乙", "甲x乙"),
     (
         "letters that are larger within",
         "<p style='font-size:0'><b style='font-size:9px'>x</b></p>",
         "x",
     ),
     ("an image", "甲<p style='display:none'><img src=/1.png></p>", "甲\n![](/1.png)"),
-    ("what a script shows", "甲<p id=js_content style='visibility:hidden'>x</p>", "甲\nx"),
-    ("what is long", f"甲<p style='display:none'>{'长' * 201}</p>", "甲\n" + "长" * 201),
-    ("all there is", "<p style='display:none'>x</p>", "x"),
+    ("shown by a script", "甲<p id=js_content style='visibility:hidden'>x</p>", "甲\nx"),
+    ("long", f"甲<p style='display:none'>{'长' * 201}</p>", "甲\n" + "长" * 201),
+    ("the whole text", "<p style='display:none'>x</p>", "x"),
     ("never closed", "甲<p style='display:none'>x", "甲\nx"),
     ("sound", "甲<audio hidden src=/1.mp3></audio>", "甲\n![audio](/1.mp3)"),
 ]
@@ -106,7 +106,7 @@ ESCAPED = [
     ("references", "<p>&amp;ldquo;甲&amp;hellip;&amp;#39;&amp;amp;nbsp;乙</p>", "“甲…' 乙"),
     ("a comparison", "<p>若a&amp;lt;b且b&amp;gt;c</p>", "若a<b且b>c"),
     ("line breaks", r"<p>甲\nA. 一\n\n（2）二\n</p>", "甲\nA. 一\n（2）二"),
-    ("what a table explains", r"<tr><td>\n</td><td>end</td></tr>", r"\n | end"),
+    ("an escape that a table explains", r"<tr><td>\n</td><td>end</td></tr>", r"\n | end"),
     ("formulas", r"<p>$\nu$\nabla 与 \n 甲</p>", r"$\nu$\nabla 与 \n 甲"),
     ("code", r"<p>甲<code>&amp;nbsp;\n乙</code></p>", r"甲&nbsp;\n乙"),
     ("a question about a tag", "&lt;b&gt; 是什么标签", "<b> 是什么标签"),
@@ -125,11 +125,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("raw", "expected"), CASES)
-def test_what_a_reader_sees_is_left(raw, expected):
-    """Neither placeholders and tags nor decoys; and text that only looks like such stays."""
+def test_the_visible_text_is_kept(raw, expected):
+    """Placeholders, tags and decoys are dropped; text that only looks like such is kept."""
     assert Cleaner().clean(raw) == expected
 
 
 @pytest.mark.parametrize("raw", MATHEMATICS)
-def test_what_is_no_tag_stays(raw):
+def test_text_that_is_no_tag_is_kept(raw):
     assert Cleaner().clean(raw) == raw

@@ -1,4 +1,4 @@
-"""What the tests of the fingerprint stage share."""
+"""Fixtures of the fingerprint stage."""
 
 import logging
 
@@ -13,5 +13,5 @@ jieba.setLogLevel(logging.CRITICAL)
 
 @pytest.fixture(scope="session")
 def fingerprinter():
-    """Return the stage with the settings of the naive version."""
+    """Return a fingerprinter with the settings of the naive version."""
     return Fingerprinter(FingerprintSettings(**PLAIN), load_lexicon(print))

@@ -1,4 +1,4 @@
-"""The dictionary: its trie, and the file where it is kept."""
+"""The dictionary: its trie, and its file in the cache."""
 
 import subprocess
 import sys
@@ -25,8 +25,8 @@ def lexicon_of(words):
 
 
 @pytest.mark.parametrize("children", [0, 1, 8, 9, 31, 500, 9000, PLANE - 1])
-def test_what_it_was_built_of_is_found_and_nothing_else(children):
-    """Children lie in buckets of eight, as many as it takes."""
+def test_exactly_the_words_of_the_dictionary_are_found(children):
+    """With up to as many children of a node as fill many buckets."""
     points = range(PLANE - 1 - children, PLANE - 1)
     surrogates = range(0xD800, 0xE000)
     points = [point for point in points if point not in surrogates]
@@ -52,7 +52,7 @@ def test_nodes_are_numbered_first_characters_first_then_in_the_order_of_the_word
 
 
 @pytest.mark.parametrize("words", [[""], ["\uffff"], ["\U00010000"]])
-def test_words_that_no_trie_holds_are_refused(words):
+def test_empty_words_and_words_beyond_the_basic_plane_are_refused(words):
     one = np.ones(1)
     with pytest.raises(ValueError, match="word 0 is empty"):
         _core.build_lexicon(pack(words).utf8(), one, one, 1.0)
@@ -77,7 +77,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def builds(monkeypatch):
-    """Have tables of four words built in place of jieba's; return a list that counts how often."""
+    """Replace jieba's tables by tables of four words; return a list with an item for each build."""
     emission = {state: {"学": -1.0} for state in "BEMS"}
     hmm = Hmm(dict.fromkeys("BEMS", -1.0), {state: {} for state in "BEMS"}, emission, -3.14e100)
     tiny = build_lexicon(
@@ -93,26 +93,25 @@ def builds(monkeypatch):
 
 
 def load():
-    told = []
-    return fingerprint.load_lexicon(told.append), told
+    messages = []
+    return fingerprint.load_lexicon(messages.append), messages
 
 
-def same(one, other):
+def same(left, right):
     words = pack(["数", "数学", "物理", "the", "学"]).utf8()
-    return one.nodes == other.nodes and one.find(words).tolist() == other.find(words).tolist()
+    return left.nodes == right.nodes and left.find(words).tolist() == right.find(words).tolist()
 
 
-def test_tables_are_built_once_and_said_so(folder, builds, caplog):
-    built, told = load()
-    assert len(told) == 1
-    assert "once" in told[0]
-    cached, told = load()
+def test_tables_are_built_once_with_a_message(folder, builds, caplog):
+    built, (message,) = load()
+    assert "once" in message
+    cached, messages = load()
     assert same(built, cached)
-    assert (told, len(builds), caplog.messages) == ([], 1, [])
+    assert (messages, len(builds), caplog.messages) == ([], 1, [])
     assert [file.suffix for file in folder.iterdir()] == [".arrays"]  # no partial file is left
 
 
-def test_a_damaged_file_is_detected_and_built_anew(folder, builds, caplog):
+def test_a_damaged_file_is_detected_and_replaced(folder, builds, caplog):
     built, _ = load()
     (file,) = folder.glob("*.arrays")
     file.write_bytes(file.read_bytes()[:-1])
@@ -122,28 +121,23 @@ def test_a_damaged_file_is_detected_and_built_anew(folder, builds, caplog):
     assert "damaged" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "blocked",
-    [
-        "cache",
-        "cache/dedup",
-    ],
-)
-def test_where_nothing_can_be_kept_it_warns_and_goes_on(tmp_path, folder, builds, blocked, caplog):
-    """A file stands in the folder's place: root may write to any folder."""
+@pytest.mark.parametrize("blocked", ["cache", "cache/dedup"])
+def test_without_a_cache_folder_the_tables_are_built_with_a_warning(
+    tmp_path, folder, builds, blocked, caplog
+):
+    """A file has the folder's name: root may write to any folder."""
     file = tmp_path / blocked
     file.parent.mkdir(exist_ok=True)
     file.touch()
     loaded, _ = load()
     assert loaded.nodes
     assert len(builds) == 1
-    kept = [m for m in caplog.messages if "cannot be kept" in m]
-    assert len(kept) == 1
-    assert str(folder) in kept[0]
+    (warning,) = (message for message in caplog.messages if "cannot be kept" in message)
+    assert str(folder) in warning
 
 
 @pytest.mark.thorough
-def test_two_processes_that_build_at_once_agree(folder):
+def test_two_processes_build_the_tables_at_once(folder):
     """Jieba's real tables, from an empty cache."""
     children = [
         subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Tokens, keywords with weights and fingerprints are jieba's and the naive version's."""
+"""Tokens and keywords are those of jieba, fingerprints those of the naive version."""
 
 import jieba
 import pytest
@@ -53,22 +53,21 @@ def compare(texts, **options):
         assert fingerprint == naive_fingerprint(text, **options), text
 
 
-def test_nasty_strings():
-    compare(NASTY)
+CORPORA = {
+    "nasty": lambda: NASTY,
+    "demo": lambda: [d["text"] for d in make_corpus(200) if isinstance(d.get("text"), str)],
+    "generated": lambda: list(generated(2000, seed=1)),
+}
 
 
-def test_the_demo_corpus():
-    texts = [d["text"] for d in make_corpus(200) if isinstance(d.get("text"), str)]
-    compare(texts)
-
-
-def test_generated_strings():
-    compare(list(generated(2000, seed=1)))
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_a_corpus_is_read_as_by_jieba(corpus):
+    compare(CORPORA[corpus]())
 
 
 @settings(max_examples=150)
 @given(STRINGS)
-def test_any_string(fingerprinter, text):
+def test_any_string_is_read_as_by_jieba(fingerprinter, text):
     assert [*fingerprinter.explain(text).tokens] == jieba.lcut(text)
     found = fingerprinter.fingerprint([text])
     assert (int(found.values[0]), bool(found.short[0])) == naive_fingerprint(text)
@@ -89,19 +88,19 @@ def all_keywords():
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_each_option(options):
+def test_each_option_is_that_of_the_naive_version(options):
     texts = [*LONG, *SENTENCES, *generated(60, seed=3)]
     compare(texts, **options)
 
 
 @pytest.mark.parametrize("piece", ["南京市长江大桥研究生命起源", "a1", "3.14%"])
-def test_a_long_text_without_a_break(fingerprinter, piece):
+def test_a_long_text_without_a_break_is_segmented_as_by_jieba(fingerprinter, piece):
     text = piece * (300_000 // len(piece.encode()))
     assert [*fingerprinter.explain(text).tokens] == jieba.lcut(text)
 
 
-def test_a_megabyte_for_the_hidden_markov_model(fingerprinter):
-    """The text repeats, so the tokens do; jieba itself takes time with the square of the length."""
+def test_the_hidden_markov_model_takes_a_megabyte(fingerprinter):
+    """A repeated text has repeated tokens; jieba's time grows with the square of the length."""
     piece = "".join(map(chr, range(0x4E00, 0x9FD6, 9)))
     tokens = fingerprinter.explain(piece * 150).tokens
     assert [*fingerprinter.explain(piece).tokens] == jieba.lcut(piece)

@@ -13,12 +13,7 @@ from dedup_job.fingerprint import Sketcher
 from dedup_job.native.bytes_column import pack
 from tests.judging import judge_for
 from tests.reference.similarity import canonical_of, naive_jaccard
-from tests.reference.sketch import (
-    naive_bins,
-    naive_bits,
-    naive_keys,
-    naive_sentence_key,
-)
+from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=40)
@@ -42,16 +37,16 @@ def sketches(*texts):
     return [(*row.tolist(), *words.tolist()) for row, words in zip(keys, bits, strict=True)]
 
 
-def drawn(rng, count):
-    """Return so many Han characters: more kinds of 3-grams than any test needs."""
+def han(rng, count):
+    """Return random Han characters, which hardly ever share a 3-gram."""
     return "".join(chr(rng.randrange(0x4E00, 0x9FA6)) for _ in range(count))
 
 
 def pair(rng, grams, share):
-    """Return two texts of so many grams each, the share of their beginnings in common."""
+    """Return two texts of `grams` 3-grams each that share a beginning, `share` of their length."""
     common = round((grams + 2) * share)
-    stem = drawn(rng, common)
-    return stem + drawn(rng, grams + 2 - common), stem + drawn(rng, grams + 2 - common)
+    stem = han(rng, common)
+    return stem + han(rng, grams + 2 - common), stem + han(rng, grams + 2 - common)
 
 
 def assert_naive(texts):
@@ -68,7 +63,7 @@ def test_a_sketch_is_that_of_the_naive_version(texts):
     assert_naive(texts)
 
 
-def test_so_it_is_for_strings_of_all_kinds():
+def test_sketches_of_odd_strings_are_those_of_the_naive_version():
     assert_naive([text for text in NASTY if len(text) < 400][::3])
     assert_naive(list(generated(150, seed=1)))
 
@@ -78,7 +73,7 @@ def test_the_shortest_texts_are_one_gram_each(text):
     assert_naive([text])
 
 
-def test_the_shortest_texts_are_told_apart():
+def test_the_shortest_texts_have_different_sketches():
     texts = ["", "\0", "\0\0", "\0\0\0", "a", "aa", "aaa", "ab", "ba", "\ud800", "\U0010ffff"]
     assert len(set(sketches(*texts))) == len(texts)
     assert sketches("a" * 3) == sketches("a" * 4) == sketches("a" * 5000)
@@ -86,13 +81,13 @@ def test_the_shortest_texts_are_told_apart():
 
 @pytest.mark.parametrize("period", [1, 3, 150, 1100, 2500])
 def test_a_long_text_of_few_grams_is_sketched_like_its_period(period):
-    once = drawn(random.Random(period), period)
+    once = han(random.Random(period), period)
     assert sketches(once * 4 + once[:2]) == sketches(once * (12_000 // period) + once[:2])
     assert_naive([once * (6000 // period + 1)])
 
 
 def test_a_long_text_of_many_grams_is_that_of_the_naive_version():
-    assert_naive([drawn(random.Random(5), 20_000)])
+    assert_naive([han(random.Random(5), 20_000)])
 
 
 @pytest.mark.parametrize("grams", [18, 60, 400])
@@ -127,7 +122,7 @@ def test_a_sentence_key_is_that_of_the_naive_version(texts):
     assert keys.tolist() == [naive_sentence_key(text) for text in texts]
 
 
-def test_so_it_is_for_sentences_of_strings_of_all_kinds():
+def test_sentence_keys_of_odd_strings_are_those_of_the_naive_version():
     texts = [*NASTY, *generated(600, seed=2, more=("。", "；", "\n", LONG))]
     assert sentence_keys(texts).tolist() == [naive_sentence_key(text) for text in texts]
 
@@ -167,7 +162,7 @@ BOTH = (Channel.MINHASH, Channel.SENTENCES)
 QUESTIONS = ["水的化学式是\nA. H2O\nB. CO2", "水的化学式是\nA. CO2\nB. H2O", "答案：水"]
 
 
-def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels():
+def test_the_channel_form_adds_a_column_of_keys():
     for channels in ((), (Channel.SIMHASH,), BOTH):
         sketcher = Sketcher((*channels, Channel.FORM))
         made = sketcher.sketch(pack(TEXTS))
@@ -180,7 +175,7 @@ def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels():
         assert max(keys) < 2**30
 
 
-def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text():
+def test_minima_are_of_the_form_and_sentence_keys_of_the_text():
     formed = Sketcher((*BOTH, Channel.FORM), lambda: judge_for().core).sketch(pack(QUESTIONS))
     forms = Sketcher((*BOTH, Channel.FORM)).sketch(pack([*map(canonical_of, QUESTIONS)]))
     assert np.array_equal(formed.keys[:, :BANDS], forms.keys[:, :BANDS])
@@ -190,6 +185,6 @@ def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text():
     assert formed.keys[:, -2].tolist() == [naive_sentence_key(text) for text in QUESTIONS]
 
 
-def test_without_a_form_and_channels_nothing_is_sketched():
+def test_without_channels_nothing_is_sketched():
     assert Sketcher(()).sketch(pack(TEXTS)) is None
     assert Channel.FORM not in Sketcher(BOTH).channels

@@ -1,7 +1,6 @@
-"""What is tried with random inputs: documents, UTF-8, texts."""
+"""Targets of random inputs: documents, UTF-8, texts."""
 
 import functools
-import random
 import struct
 from contextlib import suppress
 from functools import partial
@@ -17,7 +16,7 @@ from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
 from dedup_job.native.bytes_column import bytes_of, pack, strings_of
-from tests.cleaning.pages import page
+from tests.cleaning.test_golden import PAGES
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
@@ -111,16 +110,15 @@ def plain():
 
 
 @functools.cache
-def other():
-    return Fingerprinter(
-        FingerprintSettings(top_k=0, weighting="uniform", ngram=2), load_lexicon(print)
-    )
+def uniform():
+    settings = FingerprintSettings(top_k=0, weighting="uniform", ngram=2)
+    return Fingerprinter(settings, load_lexicon(print))
 
 
 def check_fingerprints(batch):
     texts, alone = each_alone(batch)
     sketcher = Sketcher([Channel.MINHASH, Channel.SENTENCES])
-    for one in (plain(), other()):
+    for one in (plain(), uniform()):
         rows = np.concatenate([one.fingerprint(text).rows for text in alone])
         assert np.array_equal(one.fingerprint(texts).rows, rows)
     made = sketcher.sketch(texts)
@@ -149,10 +147,10 @@ def check_forms(batch):
     forms.check([one[:SHORT] for one in batch[:12]])
 
 
-TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the format
+TARGETS = {  # a check of a batch, inputs to begin with, words of the format
     "bson": (check_documents, documents, [*DEPRECATED.values(), *HEADS, *LENGTHS, *EDGES]),
     "utf-8": (check_utf8, documents, EDGES),
-    "cleaning": (check_cleaning, lambda: [*map(page, map(random.Random, range(300)))], TAGS),
+    "cleaning": (check_cleaning, lambda: PAGES, TAGS),
     "fingerprints": (check_fingerprints, real_texts, PIECES),
     "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], FORM_PIECES),
 }

@@ -1,4 +1,4 @@
-"""Nothing that a database or a file may hold ends the process or is answered wrongly.
+"""No content of a database or a file ends the process or gets a wrong answer.
 
 Inputs are made out of seeds by the target's name, a number and the turn alone. A batch is in a file
 of `.pytest_cache/d/fuzz` while it runs, so it is there when a sanitizer ends the process; one that
@@ -40,7 +40,7 @@ def test_no_input_does_harm(name, pytestconfig):
 
 
 def try_all(check, batch, file):
-    """Try inputs; where one alone fails, the file holds it alone."""
+    """Check inputs; raise AssertionError with a file of the smallest failing batch."""
     file.write_text(ascii(batch))
     try:
         check(batch)

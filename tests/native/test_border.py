@@ -1,4 +1,4 @@
-"""Arguments are checked where compiled code is called: TypeError or ValueError, never a crash."""
+"""Compiled code checks its arguments: TypeError or ValueError, never a crash."""
 
 from contextlib import suppress
 
@@ -41,7 +41,7 @@ def no_texts(_):
 
 
 def calls():
-    """Return each entry point over arrays, and arguments that it takes."""
+    """Return each entry point over arrays, with valid arguments."""
     judge, kept = judge_for().core, index()
     *_, read = _core.sketch(STRINGS, judge)
     pairs = read, ROWS, read, ROWS[::-1].copy()
@@ -75,63 +75,60 @@ def calls():
 NAMES = [*calls()]
 
 
-def of_another_type(given):
-    """Yield what is no such argument: of it each array as another one, or as no array."""
+def of_another_type(argument):
+    """Yield an object, and the argument with each array of another type or no array."""
     yield object()
-    if isinstance(given, tuple):
-        for i, one in enumerate(given):
-            for other in of_another_type(one):
-                yield (*given[:i], other, *given[i + 1 :])
-    elif isinstance(given, np.ndarray):
-        yield given.astype(np.float32)
-        yield given.astype(">i4")
-        yield given[..., None]
-        yield given.tolist()
+    if isinstance(argument, tuple):
+        yield from replaced_one(argument, of_another_type)
+    elif isinstance(argument, np.ndarray):
+        yield argument.astype(np.float32)
+        yield argument.astype(">i4")
+        yield argument[..., None]
+        yield argument.tolist()
 
 
-def that_lies(given):
-    """Yield columns of strings that lie outside their data, and arrays of another length."""
-    if isinstance(given, np.ndarray):
-        yield given[:-1]
-        yield np.concatenate([given, given])
-    elif isinstance(given, BytesColumn):
-        for lie in (-1, 1 << 40, -(1 << 62), (1 << 63) - 1):
-            yield given._replace(starts=given.starts + lie)
-            yield given._replace(lengths=given.lengths + lie)
-        yield given._replace(lengths=given.lengths[:-1])
-        yield given.take(slice(3))
-    elif isinstance(given, tuple):
-        for i, one in enumerate(given):
-            for other in that_lies(one):
-                yield (*given[:i], other, *given[i + 1 :])
+def out_of_bounds(argument):
+    """Yield columns of strings outside their data, and arrays of another length."""
+    if isinstance(argument, np.ndarray):
+        yield argument[:-1]
+        yield np.concatenate([argument, argument])
+    elif isinstance(argument, BytesColumn):
+        for shift in (-1, 1 << 40, -(1 << 62), (1 << 63) - 1):
+            yield argument._replace(starts=argument.starts + shift)
+            yield argument._replace(lengths=argument.lengths + shift)
+        yield argument._replace(lengths=argument.lengths[:-1])
+        yield argument.take(slice(3))
+    elif isinstance(argument, tuple):
+        yield from replaced_one(argument, out_of_bounds)
 
 
-def with_each(name, others):
-    """Yield the call of an entry point with each argument replaced by others."""
-    function, *given = calls()[name]
-    for i, one in enumerate(given):
-        for other in others(one):
-            yield lambda other=other, i=i: function(*given[:i], other, *given[i + 1 :])
+def replaced_one(values, variants):
+    """Yield tuples with one value replaced by each of its variants."""
+    for i, value in enumerate(values):
+        for variant in variants(value):
+            yield (*values[:i], variant, *values[i + 1 :])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_given_as_asked_is_taken(name):
-    function, *given = calls()[name]
-    function(*given)
+def test_valid_arguments_are_taken(name):
+    function, *arguments = calls()[name]
+    function(*arguments)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_argument_of_another_type_is_refused(name):
-    for call in with_each(name, of_another_type):
+    function, *arguments = calls()[name]
+    for variant in replaced_one(tuple(arguments), of_another_type):
         with pytest.raises((TypeError, ValueError)):
-            call()
+            function(*variant)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arrays_that_do_not_fit_each_other_are_refused_or_taken_as_they_are(name):
-    for call in with_each(name, that_lies):
+def test_arrays_that_do_not_fit_each_other_never_crash(name):
+    function, *arguments = calls()[name]
+    for variant in replaced_one(tuple(arguments), out_of_bounds):
         with suppress(TypeError, ValueError):
-            call()
+            function(*variant)
 
 
 KEPT = dump(index())
@@ -140,9 +137,9 @@ KEPT = dump(index())
 @pytest.mark.parametrize("name", sorted(KEPT[1]))
 def test_arrays_of_a_file_that_do_not_fit_are_refused(name):
     facts, arrays = KEPT
-    for other in (None, arrays[name].astype(np.float32), arrays[name][None]):
+    for wrong in (None, arrays[name].astype(np.float32), arrays[name][None]):
         with pytest.raises((TypeError, ValueError)):
-            index().load(facts, {**arrays, name: other})
+            index().load(facts, {**arrays, name: wrong})
     with pytest.raises(ValueError):
         index().load(facts, {key: array for key, array in arrays.items() if key != name})
 
@@ -152,7 +149,7 @@ def test_arrays_of_a_file_that_do_not_fit_are_refused(name):
     [
         (lambda: _core.sketch(STRINGS._replace(lengths=ROWS[:3]), None), "as many lengths"),
         (lambda: _core.copy_strings(STRINGS, np.zeros(5, np.uint8), ROWS), "does not fit"),
-        (lambda: _core.copy_strings(STRINGS, np.zeros(80, np.uint8), ROWS[:2]), "as many places"),
+        (lambda: _core.copy_strings(STRINGS, np.zeros(80, np.uint8), ROWS[:2]), "as many offsets"),
         (lambda: index().add(IDS.take(slice(2)), PRINTS, {}), "as many ids"),
         (lambda: index().find((PRINTS[0][:-1], *PRINTS[1:])), "no row of records"),
         (lambda: index().find((PRINTS[0], PRINTS[1][:3], PRINTS[2])), "as many keys"),
@@ -162,6 +159,6 @@ def test_arrays_of_a_file_that_do_not_fit_are_refused(name):
         (lambda: _core.find_fields(np.zeros(3, np.uint8), ["a"]), "no array of documents"),
     ],
 )
-def test_the_message_says_what_does_not_fit(call, why):
+def test_the_message_names_the_misfit(call, why):
     with pytest.raises((ValueError, IndexError), match=why):
         call()

@@ -42,7 +42,7 @@ def test_parts_are_joined_string_by_string(parts):
 
 
 def test_strings_at_some_rows_leave_the_others_empty():
-    some = strings_of([b"a", b"bc"]).spread(np.array([3, 1]), 5)
+    some = strings_of([b"a", b"bc"]).scattered(np.array([3, 1]), 5)
     assert some.list() == [b"", b"bc", b"", b"a", b""]
     assert strings_of([b"a", b"bc"]).where(np.array([False, True])).list() == [b"", b"bc"]
     assert strings_of([b"abc", b"de"]).between(1, np.array([2, 2])).list() == [b"b", b"e"]
@@ -63,14 +63,14 @@ def test_every_character_is_read_and_written_by_the_core():
 
 
 @given(TEXTS, TEXTS)
-def test_columns_of_texts_are_lists(some, others):
+def test_columns_of_texts_are_lists(some, more):
     texts, n = pack(some), len(some)
-    few = pack(others[:n])
-    changed = [*others[:n], *some[len(few) :]]
+    few = pack(more[:n])
+    changed = [*more[:n], *some[len(few) :]]
     rows = np.arange(len(few))
     results = {
         texts: some,
-        few.spread(n - 1 - rows, n): [*[""] * (n - len(few)), *others[:n][::-1]],
+        few.scattered(n - 1 - rows, n): [*[""] * (n - len(few)), *more[:n][::-1]],
         texts.replaced(rows, few): changed,
         texts.take(slice(1, None)): some[1:],
         concatenated(texts, texts): [text + text for text in some],
@@ -115,7 +115,7 @@ def test_texts_with_breaks_are_their_parts_and_back(texts):
     assert has_breaks(marked) == any(len(text) > 1 for text in texts)
 
 
-def test_of_some_texts_in_a_row_only_their_parts_are_told():
+def test_a_slice_of_a_column_has_its_own_parts():
     marked = pack([f"a{BREAK}b", f"c{BREAK}", f"{BREAK}d", "e"])
     parts, counts = parted(marked.take(slice(1, 3)))
     assert parts.texts() == ["c", "", "", "d"]
@@ -137,11 +137,7 @@ def test_parts_are_cleaned_as_each_alone(texts):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("", 0xEF46DB3751D8E999),
-        ("a", 0xD24EC4F1A98C6E5B),
-        ("abc", 0x44BC2CF5AD770999),
-    ],
+    [("", 0xEF46DB3751D8E999), ("a", 0xD24EC4F1A98C6E5B), ("abc", 0x44BC2CF5AD770999)],
 )
 def test_the_hash_of_a_text_is_xxh64_with_seed_0_as_published(text, expected):
     assert is_text_hash(expected, text)

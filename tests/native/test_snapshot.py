@@ -48,7 +48,7 @@ def test_facts_and_arrays_come_back(file):
     assert [f.name for f in file.parent.iterdir()] == ["one.index"]
 
 
-def test_what_is_changed_in_memory_does_not_reach_the_file(file):
+def test_changes_in_memory_do_not_reach_the_file(file):
     write(file)
     snapshot.read(file).parts["numbers"][:] = 7
     assert np.array_equal(snapshot.read(file).parts["numbers"], ARRAYS["numbers"])
@@ -62,7 +62,7 @@ def test_a_file_has_no_holes(file):
         assert os.lseek(stream.fileno(), 0, os.SEEK_HOLE) == file.stat().st_size
 
 
-def test_no_file_is_told_from_a_bad_one(file):
+def test_a_missing_file_and_a_damaged_one_raise_different_errors(file):
     with pytest.raises(NoSnapshotError):
         snapshot.read(file)
     file.parent.mkdir()
@@ -71,13 +71,13 @@ def test_no_file_is_told_from_a_bad_one(file):
         snapshot.read(file)
 
 
-def test_what_stands_under_the_name_of_a_partial_file_is_replaced(file, tmp_path):
+def test_a_link_under_the_name_of_the_partial_file_is_replaced(file, tmp_path):
     file.parent.mkdir()
-    other = tmp_path / "other"
-    other.write_text("kept")
-    file.with_name(f".{file.name}.{os.getpid()}").symlink_to(other)
+    target = tmp_path / "target"
+    target.write_text("kept")
+    file.with_name(f".{file.name}.{os.getpid()}").symlink_to(target)
     write(file)
-    assert other.read_text() == "kept"
+    assert target.read_text() == "kept"
     assert snapshot.read(file).facts == FACTS
 
 
@@ -89,14 +89,14 @@ def test_a_flipped_byte_anywhere_is_detected(file):
     near = range(200), range(4096, 4700), range(len(whole) - 50, len(whole))
     far = (rng.randrange(start, start + 4096) for start in range(0, len(whole), 4096))
     with file.open("r+b") as stream:
-        for place in (*(p for part in near for p in part), *far):
-            stream.seek(place)
-            stream.write(bytes([whole[place] ^ (1 << rng.randrange(8))]))
+        for offset in (*(n for part in near for n in part), *far):
+            stream.seek(offset)
+            stream.write(bytes([whole[offset] ^ (1 << rng.randrange(8))]))
             stream.flush()
             with pytest.raises(SnapshotError):
                 snapshot.read(file)
-            stream.seek(place)
-            stream.write(bytes([whole[place]]))
+            stream.seek(offset)
+            stream.write(bytes([whole[offset]]))
             stream.flush()
     snapshot.read(file)
 

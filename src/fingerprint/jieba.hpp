@@ -1,11 +1,17 @@
-// The dictionary, and jieba's hidden Markov model for words that are not in it.
+// jieba's words: the dictionary, a hidden Markov model for unknown words, and the segmentation (`jieba.lcut`, HMM on),
+// token for token.
+//
+// jieba takes runs of Han, ASCII letters, digits and +#&._%- as blocks. In a block the path of greatest probability through
+// the dictionary's words is found from right to left; ties go to the longer word. Runs of single characters on that path
+// go to a hidden Markov model, unless the run is a word of the dictionary. All other characters are tokens of their own.
+// Float additions run in jieba's order, or ties would break differently.
 #pragma once
 #include <array>
 #include <limits>
 #include <numeric>
 #include <string_view>
 
-#include "core/hash.hpp"
+#include "core/text.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -19,22 +25,22 @@ constexpr double NO_WORD = -std::numeric_limits<double>::infinity();  // in plac
 // Words as a trie in flat arrays: the first character by a direct table, then the children of each node side by side.
 //
 // Nodes are numbered from 0, all first characters before the others. Each has a slot: an entry, and the character that
-// leads to it. The children of a node lie in buckets of eight slots, in one bucket as many as there are; so a step
-// looks at one cache line of characters, and at an entry only where it leads somewhere. Only characters of the basic
-// plane lead anywhere: jieba segments no others.
+// leads to it. The children of a node lie in buckets of eight slots, up to eight children in a single bucket of just their
+// number; so a step looks at one cache line of characters, and at an entry only if the character is found. No word holds
+// characters beyond the basic plane: jieba segments none.
 class Trie {
 public:
     static constexpr std::int32_t ABSENT = -1;
     static constexpr std::uint32_t ONE_BUCKET = 16;        // its shift, see Entry
-    static constexpr std::uint16_t NO_CHARACTER = 0xFFFF;  // of a slot that is free; no word holds it
+    static constexpr std::uint16_t NO_CHARACTER = 0xFFFF;  // of a free slot; no word holds it
 
-    // A node: what it stands for, and where its children are. Fields share words, so that four fit into a cache line.
+    // A node, and the slots of its children. Fields share words, so that four entries fit into a cache line.
     struct Entry {
         double probability;       // the logarithm for a word of the dictionary, else NO_WORD
-        std::int32_t node : 24;   // ABSENT in a slot that is free
-        std::uint32_t shift : 8;  // of a character's hash, which makes it the number of a bucket, times BUCKET
+        std::int32_t node : 24;   // ABSENT in a free slot
+        std::uint32_t shift : 8;  // of a character's hash: the bucket's number times BUCKET
         std::uint32_t slot : 24;  // of the first child
-        std::uint32_t used : 8;   // a bit for each slot of a bucket that may be in use, 0 without children
+        std::uint32_t used : 8;   // a bit for each slot of a bucket that may be used, 0 without children
 
         std::size_t bucket_of(std::uint32_t point) const {
             return slot + ((point * 0x9E37u & 0xFFFF) >> shift & ~(BUCKET - 1));
@@ -77,7 +83,7 @@ private:
     std::span<const Entry> entries_;
 };
 
-// A trie that is built; of each word its node.
+// The arrays of a trie, and the node of each word.
 class TrieBuilder {
 public:
     std::vector<std::int32_t> first, nodes;
@@ -85,7 +91,7 @@ public:
     std::vector<Trie::Entry> entries;
     std::size_t count = 0;  // of nodes
 
-    // Of words that are not empty, each valid until the next one; false where it would take too many nodes.
+    // Takes words that are not empty, each valid until the next one; false if they take too many nodes.
     bool build(auto& words, std::span<const double> probabilities) {
         number(words);
         if (count > MOST_NODES) return false;
@@ -102,7 +108,7 @@ private:
         std::uint32_t point;
     };
 
-    // Numbers the nodes in the order of the words, so that what is used together lies together.
+    // Numbers the nodes in the order of the words, so that frequent words lie together.
     void number(auto& words) {
         first.assign(PLANE, Trie::ABSENT);
         for (std::size_t i = 0; i < words.size(); i++) {
@@ -143,13 +149,13 @@ private:
         return true;
     }
 
-    // Puts children into as few buckets as hold them; returns how many slots these have.
+    // Puts children into as few buckets as hold them; returns the number of their slots.
     std::size_t put(std::span<const Edge> edges, std::size_t slot, Trie::Entry& parent) {
         const bool is_one = edges.size() <= BUCKET;
         parent.slot = static_cast<std::uint32_t>(slot);
         parent.used = is_one ? (1u << edges.size()) - 1 : 0xFF;
         std::size_t buckets = 1;
-        while (!fill(edges, parent, buckets)) {  // eight characters fall into each of 8192: so many are enough
+        while (!fill(edges, parent, buckets)) {  // it ends: eight characters fall into each of 8192 buckets
             buckets *= 2;
             parent.shift = static_cast<std::uint32_t>(16 - std::countr_zero(BUCKET * buckets));
         }
@@ -158,13 +164,13 @@ private:
         return characters.size() - slot;
     }
 
-    // Whether no bucket gets more than it holds.
+    // Whether no bucket overflows.
     bool fill(std::span<const Edge> edges, const Trie::Entry& parent, std::size_t buckets) {
         std::vector<std::size_t> filled(buckets);
         return std::ranges::all_of(edges, [&](const Edge& edge) {
-            const std::size_t bucket = parent.bucket_of(edge.point), place = filled[(bucket - parent.slot) / BUCKET]++;
-            slots_[edge.child] = bucket + place;
-            return place < BUCKET;
+            const std::size_t bucket = parent.bucket_of(edge.point), number = filled[(bucket - parent.slot) / BUCKET]++;
+            slots_[edge.child] = bucket + number;
+            return number < BUCKET;
         });
     }
 
@@ -177,9 +183,9 @@ private:
 constexpr std::uint32_t HAN_FIRST = 0x4E00;  // jieba's own bounds
 constexpr std::uint32_t HAN_LAST = 0x9FD5;
 constexpr std::uint32_t ASCII = 128;
-constexpr double STOP_WORD = -1.0;                                    // in place of an IDF
+constexpr double STOP_WORD = -1.0;  // in place of an IDF
 
-// What a character is to jieba; letter: letters and digits that it does not segment.
+// Of a character for jieba; letter: letters and digits that it does not segment.
 enum class Class : std::uint8_t { separator, han, alphanumeric, symbol, letter };
 
 // States of the hidden Markov model: begin, end, middle of a word, single character.
@@ -191,7 +197,7 @@ inline bool is_upper(std::uint32_t point) { return 'A' <= point && point <= 'Z';
 inline bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }
 
 struct Lexicon {
-    // What a word is weighed by: the median IDF where the file has no entry; 0 where there is no hash.
+    // idf: the median if the file has no entry; hash: 0 for a node that is no listed word.
     struct Word {
         double idf;
         std::uint64_t hash;
@@ -209,21 +215,20 @@ struct Lexicon {
 
     Class class_of(std::uint32_t point) const { return point < PLANE ? classes[point] : Class::letter; }
 
-    // The node of some characters, or Trie::ABSENT, as where one is beyond the basic plane; lower: of ASCII letters in
-    // lower case.
+    // The node of a word, or Trie::ABSENT; lower: with its ASCII letters in lower case.
     std::int32_t find(Points word, bool lower = false) const {
         const std::int32_t slot = slot_of(word, lower);
         return slot == Trie::ABSENT ? slot : trie[slot].node;
     }
 
-    // Whether some characters are a word of the dictionary.
+    // Whether a word is in the dictionary.
     bool holds(Points word) const {
         const std::int32_t slot = slot_of(word);
         return slot != Trie::ABSENT && trie[slot].probability != NO_WORD;
     }
 
-    // Viterbi over Han characters (`jieba.finalseg.viterbi`): the state of character i is left in
-    // back[i][0]. Each state has two predecessors; ties go to the one with the greater letter.
+    // Viterbi over Han characters (`jieba.finalseg.viterbi`): the state of character i is written to back[i][0]. Each
+    // state has two predecessors; ties go to the one with the greater letter.
     void find_states(Points han, std::span<std::array<std::int8_t, STATES>> back) const {
         const auto step = [&](State from, State to) { return transition[STATES * from + to]; };
         const auto row_of = [&](std::uint32_t point) { return &emission[STATES * (point - HAN_FIRST)]; };
@@ -261,6 +266,169 @@ private:
             slot = word[i] < PLANE ? trie.child(slot, as(word[i])) : Trie::ABSENT;
         return slot;
     }
+};
+
+// A token ends at the start of the next one, the last one with the text.
+struct Token {
+    // nodes of tokens that are not looked up: one character in a block of jieba's, and outside of blocks
+    static constexpr std::int32_t SINGLE = -2, OUTSIDE = -3;
+
+    std::int32_t start;
+    std::int32_t node;  // Trie::ABSENT for an unlisted word
+};
+
+class Segmenter {
+public:
+    explicit Segmenter(const Lexicon& lexicon) : lexicon_(lexicon) {}
+
+    // The tokens of a text, and one more that starts at its end; valid until the next call.
+    std::span<const Token> segment(Points text) {
+        text_ = text;
+        if (tokens_.size() < text.size() + 1) tokens_.resize(text.size() + 1);
+        count_ = 0;
+        const std::size_t stop = text.size();
+        for (std::size_t i = 0, end; i < stop; i = end) {
+            if (!in_block(text[i])) {
+                emit(i, Token::OUTSIDE);
+                end = i + (text[i] == '\r' && i + 1 < stop && text[i + 1] == '\n' ? 2 : 1);
+                continue;
+            }
+            end = i + 1;
+            bool no_word = text[i] < ASCII;  // ASCII, and no two characters begin a word
+            bool alphanumeric = lexicon_.classes[text[i]] == Class::alphanumeric;
+            while (end < stop && in_block(text[end])) {
+                no_word &= text[end] < ASCII;
+                alphanumeric &= lexicon_.classes[text[end]] == Class::alphanumeric;
+                if (no_word && lexicon_.pairs[ASCII * text[end - 1] + text[end]]) no_word = false;
+                end++;
+            }
+            if (!no_word) emit_block(i, end);
+            else if (alphanumeric) emit_token(i, end);  // most English and LaTeX
+            else emit_run(i, end);
+        }
+        emit(stop, Token::OUTSIDE);
+        return {tokens_.data(), count_};
+    }
+
+private:
+    // The best path from a character on: its score, the end of its first word, and that word's slot in the trie.
+    struct Step {
+        double score;
+        std::int32_t end, slot;
+    };
+
+    bool in_block(std::uint32_t point) const {
+        const Class kind = lexicon_.class_of(point);
+        return kind != Class::separator && kind != Class::letter;
+    }
+
+    void emit(std::size_t start, std::int32_t node) { tokens_[count_++] = {static_cast<std::int32_t>(start), node}; }
+
+    void emit_token(std::size_t start, std::size_t end) {
+        emit(start, end - start > 1 ? lexicon_.find(text_.subspan(start, end - start)) : Token::SINGLE);
+    }
+
+    // Emits the words of the best path; single characters on it gather in a run.
+    void emit_block(std::size_t start, std::size_t end) {
+        const std::size_t size = end - start;
+        find_path(text_.subspan(start, size));
+        std::size_t run = 0;
+        for (std::size_t at = 0;;) {
+            const Step& step = path_[at];
+            const std::size_t next = static_cast<std::size_t>(step.end);
+            if (next - at > 1) {
+                if (at - run == 1) emit(start + run, Token::SINGLE);  // nearly always, so no call
+                else if (run < at) emit_run(start + run, start + at);
+                if (at == size) return;
+                const std::int32_t node = lexicon_.trie[step.slot].node;
+                __builtin_prefetch(&lexicon_.words[node]);  // for its weight
+                emit(start + at, node);
+                run = next;
+            }
+            at = next;
+        }
+    }
+
+    // `jieba.Tokenizer.get_DAG` and `calc` in one pass, once the first two characters of all words are looked up: these
+    // look-ups do not depend on each other, so the processor waits for many of them at once.
+    void find_path(Points block) {
+        const std::size_t size = block.size();
+        if (path_.size() < size + 1) path_.resize(size + 1);
+        Step* const path = path_.data();
+        const Trie& trie = lexicon_.trie;
+        for (std::size_t i = 0; i + 1 < size; i++) {
+            const std::int32_t first = trie.first(block[i]);
+            path[i].slot = first == Trie::ABSENT ? Trie::ABSENT : trie.child(first, block[i + 1]);
+            __builtin_prefetch(&trie[std::max(path[i].slot, 0)]);
+        }
+        path[size - 1].slot = Trie::ABSENT;
+        path[size] = {0.0, static_cast<std::int32_t>(size + 2), 0};  // as if a word began there: it ends a run
+        for (std::size_t i = size; i-- > 0;) {
+            const std::int32_t single = trie.first(block[i]);
+            const std::int32_t behind = static_cast<std::int32_t>(i + 1);
+            Step best{NO_WORD, behind, Token::SINGLE};
+            if (single != Trie::ABSENT) best = {trie[single].probability + path[i + 1].score, behind, single};
+            std::int32_t slot = path[i].slot;
+            for (std::size_t next = i + 2; slot != Trie::ABSENT; next++) {
+                const double score = trie[slot].probability + path[next].score;
+                if (score >= best.score) best = {score, static_cast<std::int32_t>(next), slot};
+                if (next == size) break;
+                slot = trie.child(slot, block[next]);
+            }
+            if (best.score == NO_WORD) best = {lexicon_.unknown + path[i + 1].score, behind, Token::SINGLE};
+            path[i] = best;
+        }
+    }
+
+    // Emits the tokens of a run of single characters, as `jieba.finalseg.cut` makes them.
+    [[gnu::noinline]] void emit_run(std::size_t start, std::size_t stop) {
+        if (stop - start == 1 || lexicon_.holds(text_.subspan(start, stop - start))) {
+            for (std::size_t i = start; i < stop; i++) emit(i, Token::SINGLE);
+            return;
+        }
+        for (std::size_t i = start, end; i < stop; i = end) {
+            const Class kind = lexicon_.classes[text_[i]];
+            end = i + 1;
+            while (end < stop && lexicon_.classes[text_[end]] == kind) end++;
+            if (kind == Class::han && end - i > 1) {
+                if (back_.size() < end - i) back_.resize(end - i);
+                lexicon_.find_states(text_.subspan(i, end - i), back_);
+                emit_words(i, end);
+            } else {
+                if (kind == Class::alphanumeric) end = end_of_number(end, stop);
+                emit_token(i, end);
+            }
+        }
+    }
+
+    // The end of a number behind its letters and digits: decimals, then a percent sign.
+    std::size_t end_of_number(std::size_t end, std::size_t stop) const {
+        if (end + 1 < stop && text_[end] == '.' && is_digit(text_[end + 1])) {
+            end += 2;
+            while (end < stop && is_digit(text_[end])) end++;
+        }
+        return end + (end < stop && text_[end] == '%');
+    }
+
+    void emit_words(std::size_t start, std::size_t stop) {
+        std::size_t begin = start;
+        for (std::size_t i = start; i < stop; i++) {
+            const std::int8_t state = back_[i - start][0];
+            if (state == B || state == S) begin = i;
+            if (state != E && state != S && i + 1 != stop) continue;
+            std::int32_t node = Token::SINGLE;
+            if (i + 1 - begin > 1) node = lexicon_.find(text_.subspan(begin, i + 1 - begin));
+            emit(begin, node);
+            begin = i + 1;
+        }
+    }
+
+    const Lexicon& lexicon_;
+    Points text_;
+    std::vector<Token> tokens_;
+    std::size_t count_ = 0;
+    std::vector<Step> path_;
+    std::vector<std::array<std::int8_t, STATES>> back_;
 };
 
 }  // namespace dedup
