@@ -153,7 +153,7 @@ class GreedyDeduplicator:
         rows, of, differences, missing, (at, keys, of_copies, dropped, named) = found
         names = NAMES
         if self._kept.others:
-            names = names._replace(places=tuple(self._kept.core.places))
+            names = names._replace(places=tuple(self._kept.core.collections))
         superseded = None
         if len(at):
             decided = Decisions(
