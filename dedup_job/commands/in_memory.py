@@ -102,7 +102,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
                 if isinstance(decision, Kept):
                     kept[key] = text
                 yield outcome(key, decision, text)
-            engine.arrived()
+            engine.on_committed()
 
     return outcomes()
 

@@ -191,8 +191,8 @@ class Counts:
         similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions["richer"][near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
-        places = Counter(
-            decisions["place"][exact | near].tolist() if decisions.names.places else ()
+        against = Counter(
+            decisions["collection"][exact | near].tolist() if decisions.names.collections else ()
         )
         refusals = decisions.refusals.values()
         skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
@@ -209,7 +209,7 @@ class Counts:
             refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
             similar={decisions.names.kinds[code]: count for code, count in similar.items()},
             richer=dict(richer),
-            against={decisions.names.places[code]: n for code, n in places.items() if code},
+            against={decisions.names.collections[code]: n for code, n in against.items() if code},
             cut=int((decisions["cut"] > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
             replaced=int(decisions["superseded"].sum()) + replaced,

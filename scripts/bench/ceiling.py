@@ -81,7 +81,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
     def settle(written: Sequence[object], _: int) -> None:
         for _ in written:
-            decider.arrived()
+            decider.on_committed()
 
     began, before = time.perf_counter(), time.process_time()
     with prefetch(pages(), AHEAD) as read, Writers(write, settle, AHEAD) as writer:

@@ -128,7 +128,7 @@ void bind_decision(nb::module_& m) {
     m.attr("CHANNELS") = names_of(CHANNELS);
     m.attr("DECISION") = fields({{"fingerprint", "u8"}, {"candidates", "i8"}, {"cut", "i8"}, {"group", "i8"}, {"similarity", "f8"},
                                  {"probability", "f8"}, {"outcome", "u1"}, {"short", "?"}, {"distance", "u1"}, {"channels", "u1"},
-                                 {"apart", "u1"}, {"richer", "u1"}, {"left_out", "u1"}, {"place", "u1"}, {"superseded", "?"}});
+                                 {"apart", "u1"}, {"richer", "u1"}, {"left_out", "u1"}, {"collection", "u1"}, {"superseded", "?"}});
 }
 
 }  // namespace dedup
