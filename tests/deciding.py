@@ -88,7 +88,7 @@ class Decider:
         """Take in what former runs kept."""
         given = list(pages)
         self.texts |= texts
-        self.index.remember(lambda: given)
+        self.index.rebuild(lambda: given)
 
     def decide(self, batch):
         """Return the decisions; what is kept is in the target afterwards."""
@@ -106,7 +106,7 @@ class Decider:
                 del self.texts[key]
                 if one["outcome"] == NEAR:
                     self._near[key] = int(one["group"])
-        self.greedy.arrived()
+        self.greedy.on_committed()
         return decisions
 
     def ranks_of(self, keys):

@@ -28,7 +28,7 @@ from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexCounts, KeptIndex
 from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Run, Scope, Stage, Stopwatch, Work
+from dedup_job.runs.run_record import Checkpoint, Run, Scope, Stage, Stopwatch, Work
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 

@@ -20,7 +20,8 @@ from dedup_job.index import KeptIndex
 from dedup_job.job import parts
 from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import (
+from dedup_job.runs.run_record import (
+    WAITING,
     About,
     Checkpoint,
     Profile,
@@ -251,7 +252,7 @@ class RunProgress:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
         self._job.index.load_pending()
-        self._job.progress.wait_for_new()
+        self._job.progress.total(None, WAITING)
         while not self._is_cut and self._job.source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)

@@ -45,7 +45,7 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import no_strings
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Progress, Status
+from dedup_job.runs.run_record import Checkpoint, Progress, Status
 
 log = logging.getLogger("dedup")
 _Keys = Set[bytes]

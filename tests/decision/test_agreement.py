@@ -303,7 +303,7 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
             for some in (numbers[i : i + 5] for i in range(0, len(numbers), 5))
         ]
         decider.forget()
-        decider.index.remember(lambda: pages)
+        decider.index.rebuild(lambda: pages)
         naive.forget()  # what is gone is not even known any more
         for kept in there:
             naive.keep(kept.number, kept.text)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dedup_job import index as kept
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
-from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
 from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import strings_of
 
@@ -279,22 +279,22 @@ def test_parts_find_together_what_one_index_finds(tmp_path, rows, cuts, most, st
             if step == "other" and is_first:
                 other = index_of()
                 other.add(keys, texts)
-                parts.add_other("a.b", other)
+                parts.add_reference("a.b", other)
             else:
                 is_first = False
                 parts.add(keys, texts)
-            if step in ("forget", "recall") and not parts.others:
+            if step in ("forget", "recall") and not parts.counts.referenced:
                 some = {key for key in ids(stop).list() if rng.random() < 0.5}
                 for index in (whole, parts):
-                    (index.forget_keys if step == "forget" else index.recall_keys)(some)
+                    index.tombstone(some, gone=step == "forget")
             if step == "memory":
                 parts.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
-            if step == "file" and not parts.others:
+            if step == "file" and not parts.counts.referenced:
                 parts = saved_and_loaded(parts, tmp_path)
         fields = "number", "distance", "agreement", "is_equal"
         query = texts_of(rows)
         assert found(parts, query, *fields) == found(whole, query, *fields)
-        own = np.arange(parts.others, len(parts))
+        own = np.arange(parts.counts.referenced, len(parts))
         assert parts.documents(own)[0].list() == whole.documents(own)[0].list()
         assert parts.live_numbers().tolist() == [n for n in whole.live_numbers() if n in own]
 
@@ -333,7 +333,7 @@ def test_segments_are_merged_so_that_sizes_fall(tmp_path, monkeypatch, sizes, fi
         if number:
             index.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
         index.add(ids(size, len(index)), prints_of(range(size)))
-    assert index.to_merge() == first
+    assert index.first_to_merge() == first
 
 
 IDS = st.one_of(
@@ -347,7 +347,7 @@ def test_documents_are_found_by_their_ids_and_give_them_back(given_ids, data):
     index = KeptIndex(IndexSettings())
     index.add(strings_of(given_ids), prints_of(range(len(given_ids))))
     gone = set(data.draw(st.lists(st.sampled_from(given_ids))))
-    index.forget_keys(gone)
+    index.tombstone(gone)
     sought = [*given_ids, b"\x07_id\0another one.", b"\x02_id\0"]
     expected = [-1 if one in gone else n for n, one in enumerate(given_ids)] + [-1, -1]
     assert index.core.find_ids(strings_of(sought)).tolist() == expected
@@ -365,11 +365,11 @@ def test_ids_that_came_after_the_first_question_are_found_as_well():
 
 def test_a_document_that_is_kept_again_counts_by_its_last_number():
     index = index_of(prints_of(range(3)))
-    index.forget_keys({ids(1).at(0)})
+    index.tombstone({ids(1).at(0)})
     index.add(ids(1), prints_of([7]))
     assert index.core.find_ids(ids(1)).tolist() == [3]
-    index.forget_keys({ids(1).at(0)})
-    index.recall_keys({ids(1).at(0)})
+    index.tombstone({ids(1).at(0)})
+    index.tombstone({ids(1).at(0)}, gone=False)
     assert index.live_numbers().tolist() == [1, 2, 3]
 
 
@@ -394,7 +394,7 @@ def test_documents_are_numbered_by_run_and_then_in_the_order_of_the_pages(runs, 
     rows = [(run, number) for number, run in enumerate(runs)]
     pages = [page(*rows[i : i + size]) for i in range(0, 4, size)]
     index = KeptIndex(IndexSettings())
-    index.remember(lambda: iter(pages))
+    index.rebuild(lambda: iter(pages))
     assert index.documents(np.arange(4))[1].tolist() == expected
 
 
@@ -403,9 +403,9 @@ USES = {
     "documents": lambda index: index.documents(FIRST)[1].tolist(),
     "find": lambda index: index.find(prints_of([1]))["number"].tolist(),
     "find_ids": lambda index: index.core.find_ids(ids(3)).tolist(),
-    "held_ids": lambda index: index.held_ids()(ids(2)).tolist(),
+    "membership": lambda index: index.membership()(ids(2)).tolist(),
     "live_numbers": lambda index: index.live_numbers().tolist(),
-    "to_merge": lambda index: index.to_merge(),
+    "first_to_merge": lambda index: index.first_to_merge(),
 }
 
 
@@ -420,12 +420,12 @@ def test_until_it_is_used_it_is_counted_only_and_a_load_that_fails_is_tried_agai
             raise OSError
         index.add(ids(3), prints_of([1, 2, 3]))
 
-    index.promise((3, 0, 2, 7), load)
-    assert (len(index), index.live, index.unindexed, calls) == (3, 2, 7, [])
+    index.load_later(IndexCounts(3, 0, 2, 7), load)
+    assert (len(index), index.live, index.counts.unindexed, calls) == (3, 2, 7, [])
     with pytest.raises(OSError):  # it says nothing
         USES[use](index)
     assert USES[use](index) == USES[use](index) == USES[use](whole)
-    assert (len(index), index.live, index.unindexed, len(calls)) == (3, 3, 0, 2)
+    assert (len(index), index.live, index.counts.unindexed, len(calls)) == (3, 3, 0, 2)
 
 
 def test_while_one_thread_loads_others_wait_for_it():
@@ -436,7 +436,7 @@ def test_while_one_thread_loads_others_wait_for_it():
         assert may_end.wait(60)
         index.add(ids(1), prints_of([7]))
 
-    index.promise((1, 0, 1, 0), load)
+    index.load_later(IndexCounts(1, 0, 1, 0), load)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(index.live_numbers)
         assert begun.wait(60)

@@ -10,7 +10,7 @@ from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
+from dedup_job.runs.run_record import About, Checkpoint, Run, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 COUNTS = Counts(

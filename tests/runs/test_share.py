@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dedup_job.runs.survey import Share
+from dedup_job.runs.survey import Proportion
 
 
 @pytest.mark.parametrize(
@@ -17,10 +17,10 @@ from dedup_job.runs.survey import Share
     ],
 )
 def test_the_interval_is_wilsons(part, whole, low, high):
-    assert Share(part, whole).interval == pytest.approx((low, high), abs=5e-5)
+    assert Proportion(part, whole).interval == pytest.approx((low, high), abs=5e-5)
 
 
 def test_nothing_of_nothing_may_be_any_share():
-    assert math.isnan(Share(0, 0).rate)
-    assert Share(0, 0).interval == (0.0, 1.0)
-    assert Share(5, 5).interval[1] == 1.0
+    assert math.isnan(Proportion(0, 0).rate)
+    assert Proportion(0, 0).interval == (0.0, 1.0)
+    assert Proportion(5, 5).interval[1] == 1.0

@@ -2,7 +2,7 @@
 
 import time
 
-from dedup_job.runs.run import Profile, Stage, Stopwatch, Work
+from dedup_job.runs.run_record import Profile, Stage, Stopwatch, Work
 
 
 def test_what_a_stage_does_adds_up():

@@ -4,8 +4,8 @@ from collections import Counter
 
 from dedup_job.documents import Difference, Pair
 from dedup_job.runs.decided import DUPLICATE, KEPT, Counts, DecidedDocument
-from dedup_job.runs.run import About
-from dedup_job.runs.survey import Drawn, Stratum, Survey
+from dedup_job.runs.run_record import About
+from dedup_job.runs.survey import PairSample, Stratum, Survey
 
 ABOUT = About("a.c", "a.b", {}, {}, dry_run=False)
 GUARDS = ("number", "negation", "unit", "image")
@@ -39,8 +39,8 @@ def many_pairs():
     likely = [apart(n, "unlikely") for n in range(300, 312)]
     refused = [*likely[:3], *(apart(n, GUARDS[n % 4]) for n in range(400, 420))]
     both = (
-        Drawn(extreme=extreme, random=random),
-        Drawn(extreme=likely, random=refused),
+        PairSample(extreme=extreme, random=random),
+        PairSample(extreme=likely, random=refused),
     )
     return Survey(ABOUT, Counts(), near=both[0], refused=both[1])
 
@@ -72,7 +72,7 @@ def test_each_pair_is_shown_once():
 
 
 def test_where_there_are_few_pairs_all_are_among_the_first():
-    few = Drawn(extreme=[near(1, "layout"), near(2, "layout")])
+    few = PairSample(extreme=[near(1, "layout"), near(2, "layout")])
     survey = Survey(ABOUT, Counts(), near=few)
     assert [one.pairs[0].id for one in survey.first] == ["1", "2"]
     assert survey.others_by_stratum == []
@@ -81,4 +81,4 @@ def test_where_there_are_few_pairs_all_are_among_the_first():
 def test_of_what_was_decided_otherwise_since_nothing_is_shown():
     one, other = near(1), near(2)
     found = {one.key: apart(1, "number"), other.key: other}
-    assert Drawn(extreme=[one, other, near(3)]).changed(found).extreme == [other]
+    assert PairSample(extreme=[one, other, near(3)]).changed(found).extreme == [other]
