@@ -116,7 +116,7 @@ class KeptIndex:
         return self._core
 
     def clear(self) -> None:
-        """Remove all documents but those of reference collections."""
+        """Remove all own documents; the ones of reference collections stay."""
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
         self._core = _core.Index(self._settings.distance, by_simhash, LIMITS, self._references)
 
@@ -126,7 +126,7 @@ class KeptIndex:
         return IndexCounts(*self._core.counts) if self._promised is None else self._promised
 
     def __len__(self) -> int:
-        """Return the number of documents, those of reference collections and replaced ones too."""
+        """Return the number of documents, with reference collections and replaced documents."""
         return self.counts.documents
 
     @property
@@ -187,9 +187,9 @@ class KeptIndex:
         self.core.load(saved.facts["index"], saved.parts, last)
 
     def rebuild(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
-        """Replace the documents by those of pages in `_id` order, numbered as `by_run` yields them.
+        """Replace the own documents by the ones of pages, numbered as `by_run` yields them.
 
-        pages: may be called twice.
+        pages: in `_id` order; may be called again.
         """
         for page in by_run(pages):
             if page is None:
@@ -238,7 +238,7 @@ class KeptIndex:
 def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]:
     """Yield pages ordered by run, then `_id`: the order in which documents were kept.
 
-    pages: in `_id` order; may be called twice. None means that the pages before it are void.
+    pages: in `_id` order; may be called again. None means that the pages before it are void.
 
     So a run that was interrupted and resumed names the same kept documents as one left alone. As
     nearly all documents are of the first run, they are yielded at once, the others at the end.

@@ -1,4 +1,4 @@
-"""Sentences on features and guards of pairs; a guard keeps a pair apart, whatever the model."""
+"""Sentences on the features and guards of pairs; a guard overrules the model."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

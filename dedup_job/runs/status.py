@@ -362,7 +362,7 @@ class Tally:
         self._all = {check: Finding(check) for check in Check}
 
     def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:
-        """Add n examined rows to a check; found: keys, or descriptions, of those that it found."""
+        """Add n examined rows to a check; found: keys or descriptions of the faulty ones."""
         finding = self._all[check]
         finding.examined += examined
         finding.found += len(found)

@@ -113,7 +113,7 @@ class PairSample:
         return [*self.random, *self.extreme, *self.by_class]
 
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> "PairSample":
-        """Return the sample without pairs that are missing or decided otherwise in `found`, by key."""
+        """Return the sample without pairs that are missing in `found`, or decided otherwise."""
 
         def unchanged(pairs: Sequence[DecidedDocument]) -> list[DecidedDocument]:
             now = ((found.get(one.key), one.decision) for one in pairs)
