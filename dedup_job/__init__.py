@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from dedup_job.mongo.rollback import Undone
     from dedup_job.runs.decided import DecidedDocument, ListFilter
-    from dedup_job.runs.run import Callback, Progress, Run, Status
+    from dedup_job.runs.run_record import Callback, Progress, Run, Status
     from dedup_job.runs.status import Checked, TargetStatus
     from dedup_job.settings import Settings, load_settings
 

@@ -66,7 +66,7 @@ _Write = Callable[[str, NDArray[Any]], None]  # takes an array, which is valid a
 
 class Index:
     counts: tuple[int, int, int, int]
-    places: list[str]
+    collections: list[str]
     gone: _Ints
     segments: list[tuple[int, int]]
 
@@ -75,7 +75,7 @@ class Index:
         distance: int,
         by_simhash: bool,
         limits: tuple[int, int, int],
-        others: Sequence[tuple[str, Index]] = (),
+        references: Sequence[tuple[str, Index]] = (),
     ) -> None: ...
     def add(self, ids: _Strings, prints: _Prints, groups: Mapping[int, int]) -> None: ...
     def find(self, prints: _Prints) -> _Bytes: ...
@@ -114,9 +114,9 @@ class Decider:
         lengths: _Ints,
         prints: _Prints,
         key_channels: _Bytes,
-        read: ReadTexts | None,
+        parsed: ReadTexts | None,
         ranks: _Strings | None,
-        fetch: Callable[[_Strings], tuple[_Ints, _Strings]],
+        texts_of: Callable[[_Strings], tuple[_Ints, _Strings]],
         ranks_of: Callable[[_Strings], Sequence[bytes]] | None,
         near_of: Callable[[Mapping[int, list[bytes]], int], Mapping[int, list[str]]] | None,
         stored: int,

@@ -1,4 +1,4 @@
-"""What flows through a run in columns: documents, fingerprints and decisions, a batch at a time."""
+"""Batches of documents, fingerprints and decisions in columns."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,25 +33,25 @@ from dedup_job.native.bytes_column import (
 KEPT = 0
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, KEPT + 1)}
-"""The outcome of a document as a number: KEPT, or the code of the reason why it is not kept."""
+"""The outcome of a document as a code: KEPT, or the code of the reason why it is not kept."""
 EXACT, NEAR = CODES[Reason.EXACT], CODES[Reason.NEAR]
 CHANNELS: tuple[str, ...] = _core.CHANNELS
-"""Names of the channels; bit i stands for name i."""
+"""The names of the channels, by bit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
     """n source documents in `_id` order; as a sequence, each as a value.
 
-    raw, keys: n byte strings, the documents and what stands for their ids, see Document; text_at:
-    int64 (n,), where the text's value begins in the document, 0 where that is not known; as_read:
-    bool (n,), whether the text is still the one of `raw`. rows: int64 (m,), ascending, the
-    documents that have a text; texts: these texts; cut: int64 (m,), characters that cleaning cut
-    off each; refusals: by row, why the others have none. id_of: gives the id of a key.
+    raw, keys: n byte strings, documents and keys, see Document; text_at: int64 (n,), offset of the
+    text's value in the document, 0 if unknown; as_read: bool (n,), whether the text is still the
+    one of `raw`. rows: int64 (m,), ascending, the documents with a text; texts: of these; cut:
+    int64 (m,), characters that cleaning cut off each; refusals: by row, of the documents without a
+    text. id_of: returns the id of a key.
 
-    Where documents have several texts: marked, the texts with a break between the parts, see
-    native/bytes_column; before cleaning `texts` are the same. places: int64 (n, k), where the value
-    of each of k fields begins, 0 where there is none; `text_at` is the largest of them.
+    Only for several text fields: marked, the texts with a break between the fields, see
+    native/bytes_column; before cleaning `texts` are the same. places: int64 (n, k), offset of the
+    value of each of k fields, 0 if missing; `text_at` is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.
     """
@@ -73,16 +73,16 @@ class Documents:
     def of(
         cls, documents: Iterable[Document], id_of: Callable[[bytes], Any] | None = None
     ) -> "Documents":
-        """Return documents in columns; id_of: None where those given know their ids."""
-        given = list(documents)
-        ids = {} if id_of else {document.key: document.id for document in given}
-        contents = {row: document.content for row, document in enumerate(given)}
+        """Return documents in columns; id_of: None if the documents have their ids."""
+        listed = list(documents)
+        ids = {} if id_of else {document.key: document.id for document in listed}
+        contents = {row: document.content for row, document in enumerate(listed)}
         texts = {row: text for row, text in contents.items() if isinstance(text, str)}
         return cls(
-            raw=strings_of([document.raw for document in given]),
-            keys=strings_of([document.key for document in given]),
-            text_at=np.array([document.text_at for document in given], dtype=np.int64),
-            as_read=np.array([document.as_read for document in given], dtype=np.bool_),
+            raw=strings_of([document.raw for document in listed]),
+            keys=strings_of([document.key for document in listed]),
+            text_at=np.array([document.text_at for document in listed], dtype=np.int64),
+            as_read=np.array([document.as_read for document in listed], dtype=np.bool_),
             rows=np.array([*texts], dtype=np.int64),
             texts=pack([*texts.values()]),
             cut=np.zeros(len(texts), dtype=np.int64),
@@ -104,7 +104,7 @@ class Documents:
         return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
 
     def without(self, refusals: Mapping[int, Refusal]) -> "Documents":
-        """Return the documents without the texts that are refused now, by row."""
+        """Return a copy in which the texts of some rows are replaced by refusals."""
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
             self,
@@ -118,12 +118,12 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Sketches:
-    """What the channels besides simhash know of n texts.
+    """Sketches of n texts, for all channels but simhash.
 
     keys: uint32 (n, c), texts with an equal key in a column are candidates of each other;
     channels: the channel of each of the c columns. bits: uint64 (n, w), the share of equal bits
-    of two texts estimates their similarity, w = 0 where it is not estimated. read: what was read
-    of the texts on the way, for who needs it again; None where nothing was, or it was left out.
+    of two texts estimates their similarity, w = 0 without an estimate. read: the texts as the core
+    parsed them for the sketches (`_core.ReadTexts`), if it did and no row was left out.
     """
 
     keys: NDArray[np.uint32]
@@ -136,15 +136,15 @@ class Sketches:
 
 
 FINGERPRINT = np.dtype([*_core.FINGERPRINT], align=True)
-"""value: 64-bit simhash; of a short text, which has too few features for one, its hash. digest: a
-second, independent hash; with the value it tells equal texts. short: whether the text is."""
+"""value: 64-bit simhash, or the hash of a short text, which has too few features. digest: an
+independent hash; texts with the same value and digest count as equal. short: bool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Fingerprints of n texts.
 
-    rows: FINGERPRINT (n,); sketches: of the same texts, None where no channel needs them.
+    rows: FINGERPRINT (n,); sketches: of the same texts, None if no channel needs them.
     """
 
     rows: NDArray[Any]
@@ -158,7 +158,7 @@ class Fingerprints:
         short: NDArray[np.bool_],
         sketches: Sketches | None = None,
     ) -> "Fingerprints":
-        """Return fingerprints given by columns, see FINGERPRINT."""
+        """Return fingerprints from columns of length n, see FINGERPRINT."""
         rows = np.empty(len(values), dtype=FINGERPRINT)
         rows["value"], rows["digest"], rows["short"] = values, digests, short
         return cls(rows, sketches)
@@ -168,17 +168,17 @@ class Fingerprints:
 
     @property
     def values(self) -> NDArray[np.uint64]:
-        """The 64-bit simhashes, or hashes of short texts."""
+        """Simhashes, or hashes of short texts, uint64 (n,)."""
         return self.rows["value"]
 
     @property
     def short(self) -> NDArray[np.bool_]:
-        """Which texts have too few features for a simhash."""
+        """Whether each text has too few features for a simhash, bool (n,)."""
         return self.rows["short"]
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The records, and keys and bits of the sketches, as the core takes them."""
+        """The arguments of the core: bytes of the records, keys and bits of the sketches."""
         keys, bits = np.empty((len(self), 0), np.uint32), np.empty((len(self), 0), np.uint64)
         if self.sketches is not None:
             keys, bits = map(np.ascontiguousarray, (self.sketches.keys, self.sketches.bits))
@@ -190,9 +190,9 @@ class Fingerprints:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents with the fingerprints of those that have a text, in that order.
+    """Documents, and fingerprints and ranks of their m texts.
 
-    ranks: of these, the better copy has the larger one; None where the first copy stays.
+    ranks: the better copy has the larger one; None if the first copy stays.
     """
 
     documents: Documents
@@ -200,20 +200,20 @@ class Batch:
     ranks: Sequence[bytes] | None = None
 
 
-def own_groups(keys: BytesColumn) -> NDArray[np.int64]:
-    """Return the groups that n documents would found, by their keys: int64 (n,), see docs/design.
+def founder_group_ids(keys: BytesColumn) -> NDArray[np.int64]:
+    """Return the ids of the groups that n documents found, hashes of their keys: int64 (n,).
 
-    Two of 50 million share a number with probability 0.0001, which nothing depends on.
+    Two of 50 million collide with probability 0.0001, which no decision depends on.
     """
     return digests_of(keys).view(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
+    """n kept documents of the target, for the index.
 
-    run: int64 (n,), the run that kept each document; groups: by row, of those that did not found
-    the group that they are in.
+    run: int64 (n,), the run that kept each document; groups: by row, of documents that joined the
+    group of another one.
     """
 
     keys: list[bytes]
@@ -223,76 +223,77 @@ class KeptPage:
 
     def __getitem__(self, rows: NDArray[np.int64]) -> "KeptPage":
         keys = [self.keys[row] for row in rows.tolist()]
-        places = enumerate(rows.tolist()) if self.groups else ()
-        groups = {i: self.groups[row] for i, row in places if row in self.groups}
+        numbered = enumerate(rows.tolist()) if self.groups else ()
+        groups = {i: self.groups[row] for i, row in numbered if row in self.groups}
         return KeptPage(keys, self.fingerprints[rows], self.run[rows], groups)
 
 
 class NumberedTexts(NamedTuple):
-    """Texts of some of many: numbers, int64 (n,), ascending, and n texts."""
+    """n texts with their numbers, int64 (n,), ascending."""
 
     numbers: NDArray[np.int64]
     texts: TextColumn
 
     @classmethod
     def of(cls, texts: Mapping[int, str]) -> "NumberedTexts":
-        """Return texts given by number."""
+        """Return the texts of a mapping by number."""
         numbers = sorted(texts)
         return cls(np.array(numbers, dtype=np.int64), pack([texts[number] for number in numbers]))
 
     def by_key(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the texts by key; a number is the row of its key."""
-        named = [keys[row] for row in self.numbers.tolist()]
-        return dict(zip(named, self.texts.texts(), strict=True))
+        """Return the texts by key, where each number is a position in `keys`."""
+        chosen = [keys[row] for row in self.numbers.tolist()]
+        return dict(zip(chosen, self.texts.texts(), strict=True))
 
-    def joined(self, other: "NumberedTexts") -> "NumberedTexts":
+    def joined(self, more: "NumberedTexts") -> "NumberedTexts":
         """Return the texts of both, which have no number in common."""
-        numbers = np.concatenate([self.numbers, other.numbers])
+        numbers = np.concatenate([self.numbers, more.numbers])
         order, own = np.argsort(numbers), len(self.numbers)
-        rows = np.argsort(order)  # in the result, of each
-        parts = (self.texts, rows[:own]), (other.texts, rows[own:])
-        texts = concatenated(*(part.scattered(at, len(numbers)) for part, at in parts))
+        rows = np.argsort(order)  # of each number, in the result
+        columns = (self.texts, rows[:own]), (more.texts, rows[own:])
+        texts = concatenated(*(texts.scattered(at, len(numbers)) for texts, at in columns))
         return NumberedTexts(numbers[order], texts)
 
 
-Holding = Callable[[BytesColumn], NDArray[np.bool_]]
-"""Tells which of n ids are held, bool (n,); it may overlook some."""
+IdMembership = Callable[[BytesColumn], NDArray[np.bool_]]
+"""Returns whether each of n ids is held, bool (n,); False may be wrong."""
 
 
 class Names(NamedTuple):
-    """What numbers in decisions stand for: what keeps texts apart by code; richer by bit.
+    """The names of codes and bits in decisions.
 
-    places: names of other collections by code; code 0 stands for the target. Empty without others.
+    kinds: what keeps texts apart, by code; richer: by bit; collections: of reference collections by
+    code, from 1 on as 0 is the target, empty without any.
     """
 
     kinds: tuple[str, ...] = ()
     richer: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
 
 
 _NO_NAMES = Names()
 DECISION = np.dtype([*_core.DECISION], align=True)
-"""What is decided of a document. Values that a decision lacks are 0.
+"""The decision on a document. Values that do not apply are 0.
 
 outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates: how many kept
-documents were found; cut: how many of them were left aside, because there were too many. Of a
-duplicate the pair with the kept document, of a kept one with its nearest
-candidate, see Pair: distance; similarity: NaN if texts are not compared; channels: bits for
-CHANNELS; apart: a code for the names; richer: bits for the names; left_out: a percentage;
-probability: NaN if the model does not say; place: code of the other collection that the document
-`of` lies in, which its key names as well. group: of a text the group that it is in, 0 if that is
-of another collection; superseded: by a later, better copy.
+documents were found; cut: how many of them were not compared, as there were too many; group, 0 if
+it is in a reference collection; superseded: by a later, better copy.
+
+Of the pair of a duplicate with the kept document, or of a kept document with its nearest candidate,
+see Pair: distance; similarity, NaN if texts are not compared; channels: bits of CHANNELS; apart: a
+code of `Names.kinds`; richer: bits of `Names.richer`; left_out: a percentage; probability, NaN if
+the model does not decide; collection: code of the collection of the document `of`.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """Decisions on n documents; as a sequence, each as a value, by a field's name its column.
+    """Decisions on n documents; `[row]` is one as a value, `["field"]` a column.
 
-    rows: DECISION (n,); of: n byte strings, keys of the other documents of pairs, empty where
-    there is no pair. By row, where there are some: differences; missing: keys of candidates that
-    someone removed from the target; refusals: of all without a text. superseded: kept documents
-    that the batch has better copies of, if any.
+    rows: DECISION (n,); of: n byte strings, keys of the other documents of pairs, empty without a
+    pair. By row, if there are any: differences; missing: keys of candidates that were removed from
+    the target; refusals: of documents without a text. superseded: kept documents of which the batch
+    has better copies.
     """
 
     rows: NDArray[Any]
@@ -307,7 +308,7 @@ class Decisions:
     def all_kept(
         cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
     ) -> "Decisions":
-        """Return as many decisions to keep a document, in arrays that can be filled."""
+        """Return decisions to keep n documents, in arrays that a caller may fill."""
         rows = np.zeros(len(fingerprints), dtype=DECISION)
         rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
         return cls(rows, repeated(b"", len(rows)), names)
@@ -351,49 +352,49 @@ class Decisions:
 
     def take(self, rows: NDArray[np.int64]) -> "Decisions":
         """Return the decisions of some rows, in this order, with their differences."""
-        places = enumerate(rows.tolist())
-        own = {i: self.differences[row] for i, row in places if row in self.differences}
+        numbered = enumerate(rows.tolist())
+        own = {i: self.differences[row] for i, row in numbered if row in self.differences}
         return Decisions(self.rows[rows], self.of.take(rows), self.names, own)
 
     @property
     def kept(self) -> NDArray[np.bool_]:
-        """Which documents are kept, bool (n,)."""
+        """Whether each document is kept, bool (n,)."""
         return np.asarray(self["outcome"] == KEPT)
 
     @property
     def refused(self) -> NDArray[np.bool_]:
-        """Which kept documents had a candidate, bool (n,)."""
+        """Whether each document is kept although it had a candidate, bool (n,)."""
         return self.kept & (self.of.lengths > 0)
 
     def are(self, reason: Reason) -> NDArray[np.bool_]:
-        """Tell which documents are not kept for a reason, bool (n,)."""
+        """Return whether each document has this reason, bool (n,)."""
         return np.asarray(self["outcome"] == CODES[reason])
 
     def among(self, documents: Documents) -> "Decisions":
-        """Return the decisions on all documents, given those on their texts."""
-        places, n = documents.rows, len(documents)
-        if len(places) == n:
+        """Return the decisions on all documents; these are the decisions on their texts."""
+        own, n = documents.rows, len(documents)
+        if len(own) == n:
             return self
         rows = np.zeros(n, dtype=DECISION)
-        rows[places] = self.rows
+        rows[own] = self.rows
         for row, refusal in documents.refusals.items():
             rows["outcome"][row] = CODES[refusal.reason]
         return Decisions(
             rows,
-            self.of.scattered(places, n),
+            self.of.scattered(own, n),
             self.names,
-            {int(places[row]): found for row, found in self.differences.items()},
-            {int(places[row]): found for row, found in self.missing.items()},
+            {int(own[row]): found for row, found in self.differences.items()},
+            {int(own[row]): found for row, found in self.missing.items()},
             documents.refusals,
-            self.superseded and self.superseded._replace(rows=places[self.superseded.rows]),
+            self.superseded and self.superseded._replace(rows=own[self.superseded.rows]),
         )
 
 
 class Superseded(NamedTuple):
-    """Kept documents that gave way to better copies: n keys, and the decisions that drop them.
+    """n kept documents that better copies replace: their keys, and the decisions that drop them.
 
-    rows: int64 (n,), the documents of the batch that stand for them now: each is a duplicate of
-    that one, or of another one that gave way to it.
+    rows: int64 (n,), the documents of the batch that replace them. The decision names that one as
+    original, or one that it superseded in turn.
     """
 
     rows: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Documents and decisions as values; in a run they flow in columns, see columns.py."""
+"""Documents and decisions as values; batches of them are in columns, see columns.py."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from dedup_job.messages import Message
 
 LONGEST_ID = 64 * 1024
-"""Bytes of a key that is decided; a larger one would stand in rows of other documents, too."""
+"""The most bytes of a key; rows of other documents repeat it."""
 
 
 class Channel(StrEnum):
-    """A way in which kept documents are found that may be duplicates of a text."""
+    """A method of finding candidates among the kept documents."""
 
     SIMHASH = "simhash"
     MINHASH = "minhash"
     SENTENCES = "sentences"
-    FORM = "form"  # the same canonical form; there whenever the judge is, not a choice
+    FORM = "form"  # the same canonical form; always used with the judge, not a choice
     TEXT = "text"
 
 
@@ -37,14 +37,13 @@ NO_TEXT = {
     "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
     "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
 }
-"""For which reasons documents that are not compared get a decision."""
-
+"""The reasons of documents without a text that is compared, by decision."""
 
 _TURNED = {"inserted": "deleted", "deleted": "inserted"}
 
 
 class Difference(NamedTuple):
-    """A difference between a document and a kept one: its kind, the part, the words of each."""
+    """A difference of two texts: its kind, the part of the text, the words of both."""
 
     kind: str
     place: str
@@ -52,24 +51,24 @@ class Difference(NamedTuple):
     text: str
 
     def turned(self) -> "Difference":
-        """Return it as told of the other document."""
+        """Return the difference as seen from the original."""
         kind = _TURNED.get(self.kind, self.kind)
         return Difference(kind, self.place, self.text, self.of)
 
     def as_row(self) -> dict[str, str]:
-        """Return it as a row of the ledger and a line of a listing hold it."""
+        """Return the fields of a difference in the ledger and in listings."""
         return {"class": self.kind, "in": self.place, "of": self.of, "text": self.text}
 
 
 class Pair(NamedTuple):
     """A document and the kept one that it was compared with.
 
-    of: key of the kept document; distance: in bits, 0-64; similarity: 0-1, None where texts are not
+    of: key of the kept document; distance: in bits, 0-64; similarity: 0-1, None if texts are not
     compared; found_by: the channels that proposed the kept document; kind: what keeps the two
-    apart, a guard, "unlikely" or "similarity", "" of duplicates; differences: the first ones that
-    the judge found; richer: what the document has that the kept one lacks, such as an image;
-    left_out: share of the text that was not compared, of the two texts the larger one; probability:
-    that an editor would keep only one, None where the model did not say.
+    apart, a guard, "unlikely" or "similarity", "" of duplicates; differences: the first few;
+    richer: kinds of content of the document that the kept one lacks, such as an image; left_out:
+    share of the text that was not compared, the larger one of both texts; probability: that an
+    editor would keep only one, None if the model did not decide.
     """
 
     of: bytes
@@ -84,12 +83,12 @@ class Pair(NamedTuple):
 
     @property
     def measure(self) -> float | None:
-        """What a threshold decides by: the probability where the model says it, or similarity."""
+        """The value for the threshold: the probability, or the similarity if there is none."""
         return self.similarity if self.probability is None else self.probability
 
 
 class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
-    """The document is new and goes to the target; nearest: it and the nearest candidate, if any."""
+    """The document goes to the target; nearest: its pair with the nearest candidate, if any."""
 
     fingerprint: int
     short: bool
@@ -97,7 +96,7 @@ class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
 
 
 class Duplicate(NamedTuple):
-    """An earlier kept document says the same."""
+    """The document has the same content as an earlier kept one."""
 
     reason: Reason
     short: bool
@@ -106,7 +105,7 @@ class Duplicate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The document holds no text to compare; detail: in which of several fields."""
+    """The document has no text to compare; detail: the field, if there are several."""
 
     reason: Reason
     detail: str = ""
@@ -121,7 +120,7 @@ class Quarantined:
 
 
 def too_long(characters: int, most: int) -> Quarantined:
-    """Return why a cleaned text of so many characters is not compared."""
+    """Return the refusal of a cleaned text of n characters."""
     return Quarantined(
         Reason.TOO_LARGE,
         Message(
@@ -131,16 +130,16 @@ def too_long(characters: int, most: int) -> Quarantined:
 
 
 Refusal = Skipped | Quarantined
-_MARKUP = 10  # times as long as its text a page may be; a longer one is not even cleaned
+_MARKUP = 10  # the most characters of a page to one of its text; a longer page is not even cleaned
 
 
 def longest_before(most: int) -> int:
-    """Return how long a text may be before it is cleaned, with that limit for a cleaned one."""
+    """Return the limit of a text before cleaning, in characters; most: after cleaning."""
     return _MARKUP * most
 
 
 def too_long_before(characters: int, most: int) -> Quarantined:
-    """Return why a text of so many characters is not cleaned, with that limit for a cleaned one."""
+    """Return the refusal of an uncleaned text of n characters; most: the limit after cleaning."""
     detail = Message(
         "text of {characters:,} characters before cleaning, limit {most:,}",
         characters=characters,
@@ -150,13 +149,13 @@ def too_long_before(characters: int, most: int) -> Quarantined:
 
 
 def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
-    """Return the content, or the refusal of a text that is too long to be cleaned."""
+    """Return the content, or a refusal if it is too long to clean; most: as above."""
     is_long = isinstance(content, str) and len(content) > longest_before(most)
     return too_long_before(len(str(content)), most) if is_long else content
 
 
 def content_of(text: str, most: int) -> str | Refusal:
-    """Return a cleaned text, or why one without or with more than so many characters is not."""
+    """Return a cleaned text, or a refusal if it is empty or has more than `most` characters."""
     if not text:
         return Skipped(Reason.EMPTY)
     return text if len(text) <= most else too_long(len(text), most)
@@ -166,12 +165,11 @@ Decision = Kept | Duplicate | Skipped | Quarantined
 
 
 class Document(NamedTuple):  # there is one for each document: a dataclass costs three times that
-    """One source document on its way.
+    """A source document.
 
-    `raw` is the whole document as the database gave it, opaque outside mongo/; `key` stands for
-    `id` where ids are compared (equal keys, equal ids); `content` is the text, or why there is
-    none; `text_at` is where the text's value begins in `raw`, 0 if unknown; as_read
-    tells whether the content is still the one that `raw` holds.
+    raw: the BSON document, opaque outside mongo/; key: the `_id` field, equal for equal ids;
+    content: the text, or why there is none; text_at: offset of the text's value in `raw`, 0 if
+    unknown; as_read: whether the content is still that of `raw`.
     """
 
     id: Any
@@ -182,11 +180,11 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
     as_read: bool = True
 
     def with_content(self, content: str | Refusal) -> "Document":
-        """Return the same document with another content."""
+        """Return a copy with other content."""
         id_, key, raw, _, text_at, _ = self
         return type(self)(id_, key, raw, content, text_at, as_read=False)
 
 
 def names_of(bits: int, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names with a set bit, in order."""
+    """Return the names of the set bits, in order."""
     return tuple(name for i, name in enumerate(names) if bits >> i & 1)

@@ -1,15 +1,16 @@
-"""The index of the kept documents: its settings, and their ids, fingerprints and keys."""
+"""The index of the kept documents: its settings, look-up, tombstones and segments."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
-from dedup_job.columns import Fingerprints, Holding, KeptPage
+from dedup_job.columns import Fingerprints, IdMembership, KeptPage
 from dedup_job.documents import Channel
 from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, strings_of
@@ -18,16 +19,16 @@ from dedup_job.native.snapshot import Snapshot, Writer
 FOUND = np.dtype([*_core.FOUND], align=True)
 """A kept document that a text finds: row, number, distance, agreement (equal bits), is_equal."""
 LIMITS = 128, 16, 1
-"""How many documents are found by one key of a column; by one fingerprint, and by one if there are
-sketches, which find the others."""
-_LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
+"""The most documents found by one key of a column; by one fingerprint; by one fingerprint if there
+are sketches, which find the others."""
+_LEAST, _RATIO = 200_000, 4  # documents of a segment; its size to that of the next one
 _NO_RUN = 2**62  # later than all
-_MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
+_MOST_IDS = 1 << 26  # of a membership table, which takes a gigabyte then
 _CHOICE = tuple(channel for channel in Channel if channel not in (Channel.FORM, Channel.TEXT))
 
 
 class IndexSettings(BaseModel, frozen=True, extra="forbid"):
-    """Which kept documents count as candidates, and how they are found."""
+    """How candidates among the kept documents are found."""
 
     candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
@@ -60,40 +61,47 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
         return tuple(channel for channel in _CHOICE if channel in named)
 
 
-IndexCounts = tuple[int, int, int, int]
-"""Documents, how many of them are of other collections, how many are kept still, and how often one
-is not found by a key or a fingerprint that many share."""
+class IndexCounts(NamedTuple):
+    """Documents: all; of reference collections, which have the first numbers; still kept.
+
+    unindexed: how often one is not found by a key or a fingerprint, since too many have the same.
+    """
+
+    documents: int
+    referenced: int
+    live: int
+    unindexed: int
 
 
 class KeptIndex:
-    """Remembers kept documents, numbered from 0 in the order in which they were kept.
+    """The index of kept documents, numbered from 0 in the order in which they were kept.
 
-    The core holds them; here is when they are loaded, and how they lie in files.
+    The core holds them; this class loads them on demand and arranges their segments.
     """
 
     def __init__(self, settings: IndexSettings) -> None:
         self._settings = settings
-        self._others = list[tuple[str, _core.Index]]()
+        self._references = list[tuple[str, _core.Index]]()
         self._promised: IndexCounts | None = None
         self._loads, self._is_loading = threading.RLock(), False
-        self.forget()
+        self.clear()
 
-    def promise(self, promised: IndexCounts, load: Callable[[], None]) -> None:
-        """Begin with documents that are loaded when they are needed first, by whatever thread."""
-        self.forget()
-        self._promised, self._load = promised, load
+    def load_later(self, counts: IndexCounts, load: Callable[[], None]) -> None:
+        """Clear the index; `load` fills it at the first use, in any thread. counts: after that."""
+        self.clear()
+        self._promised, self._load = counts, load
 
-    def load_promised(self) -> bool:
-        """Load what was promised, once; where that fails, the next one who needs it tries again.
+    def load_pending(self) -> bool:
+        """Call the `load` of `load_later`, once; after an error the next use calls it again.
 
-        Tells whether anything was loaded now.
+        Returns whether it was called now.
         """
         with self._loads:
             if self._promised is None or self._is_loading:
                 return False
             self._is_loading = True
             try:
-                self.forget()
+                self.clear()
                 self._load()
                 self._promised = None
             finally:
@@ -102,153 +110,138 @@ class KeptIndex:
 
     @property
     def core(self) -> _core.Index:
-        """The documents as the core holds them; loaded now, if they were promised."""
+        """The index in the core; a pending load is done first."""
         if self._promised is not None:
-            self.load_promised()
+            self.load_pending()
         return self._core
 
-    def forget(self) -> None:
-        """Forget all documents but those of other collections."""
+    def clear(self) -> None:
+        """Remove all own documents; the ones of reference collections stay."""
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
-        self._core = _core.Index(self._settings.distance, by_simhash, LIMITS, self._others)
+        self._core = _core.Index(self._settings.distance, by_simhash, LIMITS, self._references)
 
     @property
-    def _counts(self) -> IndexCounts:
-        return self._core.counts if self._promised is None else self._promised
+    def counts(self) -> IndexCounts:
+        """The counts of the documents, without a pending load."""
+        return IndexCounts(*self._core.counts) if self._promised is None else self._promised
 
     def __len__(self) -> int:
-        """Return the number of documents known, of other collections and replaced ones included."""
-        return self._counts[0]
-
-    @property
-    def others(self) -> int:
-        """The number of documents of other collections, which have the first numbers."""
-        return self._core.counts[1]
+        """Return the number of documents, with reference collections and replaced documents."""
+        return self.counts.documents
 
     @property
     def live(self) -> int:
-        """The number of documents that are kept still."""
-        return self._counts[2]
-
-    @property
-    def unindexed(self) -> int:
-        """How often a kept document is not found by a key or a fingerprint that many share."""
-        return self._counts[3]
+        """The number of documents that are still kept."""
+        return self.counts.live
 
     def live_numbers(self) -> NDArray[np.int64]:
-        """Return their numbers, int64 (live,), ascending."""
-        documents, others, *_ = self.core.counts
-        stays = np.ones(documents - others, dtype=np.bool_)
-        stays[self.core.gone] = False
-        return others + np.flatnonzero(stays)
+        """Return the numbers of the documents that are still kept, int64 (live,), ascending."""
+        documents, referenced, *_ = self.core.counts
+        is_live = np.ones(documents - referenced, dtype=np.bool_)
+        is_live[self.core.gone] = False
+        return referenced + np.flatnonzero(is_live)
 
-    def add_other(self, place: str, part: "KeptIndex") -> None:
-        """Let the documents of another collection count as kept before all others.
+    def add_reference(self, collection: str, index: "KeptIndex") -> None:
+        """Clear the index, and let the documents of a collection count as kept before all others.
 
-        place: its name; part: all of them, and no longer of use for itself. What is kept must not
-        be known yet.
+        index: of this collection; not to be used on its own afterwards.
         """
-        self._others.append((place, part.core))
-        self.forget()
+        self._references.append((collection, index.core))
+        self.clear()
 
     @property
     def growing_bytes(self) -> int:
-        """Memory of the part that grows."""
+        """Memory of the segment that grows, in bytes."""
         return self.core.segments[-1][1]
 
-    def to_merge(self) -> int:
-        """Return from which segment on all together are not small beside the one before.
+    def first_to_merge(self) -> int:
+        """Return the first of the segments to be merged with all later ones, by number.
 
-        Where these are merged, sizes fall from each to the next, so that there are few, and each
-        document is moved few times (O'Neil et al., "The log-structured merge-tree", 1996).
+        After the merge sizes fall from each segment to the next, so there are few, and each
+        document moves few times (O'Neil et al., "The log-structured merge-tree", 1996).
         """
         sizes = [documents for documents, _ in self.core.segments]
         first = len(sizes) - 1
         merged = sizes[first]
-        while first and sizes[first - 1] < max(_LEAST, _TIMES * merged):
+        while first and sizes[first - 1] < max(_LEAST, _RATIO * merged):
             first -= 1
             merged += sizes[first]
         return first
 
     def dump(self, writer: Writer, first: int = 0) -> None:
-        """Write the segments from `first` on as one, and the marks of all documents."""
+        """Write the segments from `first` on merged, and the marks of all documents."""
         writer.facts["index"] = self.core.dump(first, writer.add)
         writer.facts["gone"] = len(self.core.gone)
 
     def load(self, saved: Snapshot) -> None:
-        """Append the segments that `dump` wrote, and take its marks of all documents."""
+        """Append the segment that `dump` wrote, and set the marks of all documents."""
         self.core.load(saved.facts["index"], saved.parts)
 
     def replace_growing(self, mapped: Callable[[Callable[[Writer], None]], Snapshot]) -> None:
-        """Move the segment that grows into a file and begin another one; numbers stay.
+        """Move the segment that grows into a file, and begin another one; numbers do not change.
 
-        mapped: takes what writes a file, and returns it mapped.
+        mapped: calls a function that writes a file, and returns the file mapped.
         """
         last = len(self.core.segments) - 1
         saved = mapped(lambda writer: self.dump(writer, last))
         self.core.load(saved.facts["index"], saved.parts, last)
 
-    def remember(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
-        """Take in what former runs kept, from pages in `_id` order that can be had again.
+    def rebuild(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
+        """Replace the own documents by the ones of pages, numbered as `by_run` yields them.
 
-        The order is that in which the documents were kept, see `by_run`.
+        pages: in `_id` order; may be called again.
         """
         for page in by_run(pages):
             if page is None:
-                self.forget()
+                self.clear()
             else:
-                self._add_page(page)
+                self.add(strings_of(page.keys), page.fingerprints, page.groups)
 
-    def remember_more(self, pages: Iterable[KeptPage]) -> None:
-        """Take in, in the same order, what was kept after all that is remembered."""
+    def extend(self, pages: Iterable[KeptPage]) -> None:
+        """Add documents that were kept after all others, numbered by run, then `_id`."""
         for page in _ordered([page for page in pages if page.keys]):
-            self._add_page(page)
-
-    def _add_page(self, page: KeptPage) -> None:
-        if page.keys:
             self.add(strings_of(page.keys), page.fingerprints, page.groups)
 
     def add(
         self, keys: BytesColumn, texts: Fingerprints, groups: Mapping[int, int] | None = None
     ) -> None:
-        """Remember n documents by their keys; they get the next numbers.
+        """Add n documents by their keys; they get the next numbers.
 
-        groups: by row, of those that did not found the group that they are in.
+        groups: by row, of documents that joined the group of another one.
         """
         self.core.add(keys, texts.arrays, groups or {})
 
     def find(self, texts: Fingerprints) -> NDArray[np.void]:
-        """Return the kept documents that n texts find in any channel, FOUND, text by text."""
+        """Return the kept documents that n texts find in any channel, FOUND, ordered by row."""
         return self.core.find(texts.arrays).view(FOUND)
 
-    def held_ids(self) -> Holding | None:
-        """Return a membership test of ids, or None if it takes too much memory."""
-        documents, others, *_ = self.core.counts
-        if not 0 < documents - others <= _MOST_IDS:
+    def membership(self) -> IdMembership | None:
+        """Return a membership test of the ids of live documents, None if it takes much memory."""
+        documents, referenced, *_ = self.core.counts
+        if not 0 < documents - referenced <= _MOST_IDS:
             return None
         return lambda keys: self.core.find_ids(keys) >= 0
 
     def documents(self, numbers: NDArray[np.int64]) -> tuple[BytesColumn, NDArray[np.uint64]]:
-        """Return the keys and the fingerprints of kept documents."""
+        """Return the keys and the fingerprints, uint64 (n,), of documents."""
         keys, values = self.core.documents(numbers)
         return BytesColumn(*keys), values
 
-    def forget_keys(self, keys: Set[bytes]) -> None:
-        """Tombstone kept documents: equal texts alone find them. Unknown keys are skipped."""
-        self.core.set_gone(strings_of([*keys]), True)
+    def tombstone(self, keys: Set[bytes], *, gone: bool = True) -> None:
+        """Tombstone documents: equal texts alone find them. Unknown keys are skipped.
 
-    def recall_keys(self, keys: Set[bytes]) -> None:
-        """Clear the tombstones of the last documents with these keys."""
-        self.core.set_gone(strings_of([*keys]), False)
+        gone: False clears the tombstones of the last documents with these keys.
+        """
+        self.core.set_gone(strings_of([*keys]), gone)
 
 
 def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]:
-    """Yield pages in the order in which documents were kept: by run, in a run by `_id`.
+    """Yield pages ordered by run, then `_id`: the order in which documents were kept.
 
-    pages: in `_id` order, can be had again. None means that all begins anew, as at first.
+    pages: in `_id` order; may be called again. None means that the pages before it are void.
 
-    So a run that was interrupted and resumed names the same kept documents as one left alone.
-    Nearly all are of the first run as a rule: these are given at once, the others wait.
+    So a run that was interrupted and resumed names the same kept documents as one left alone. As
+    nearly all documents are of the first run, they are yielded at once, the others at the end.
     """
     first, later, done = _NO_RUN, list[KeptPage](), False
     while not done:
@@ -260,7 +253,7 @@ def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]
             if earliest < first:
                 done = first == _NO_RUN
                 first = earliest
-            if not done:  # documents of a later run were given before: begin anew
+            if not done:  # documents of a later run were yielded before: start again
                 break
             yield page[np.flatnonzero(page.run == first)]
             later.append(page[np.flatnonzero(page.run != first)])

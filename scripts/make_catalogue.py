@@ -32,7 +32,7 @@ from dedup_job.documents import Reason
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import DedupError
-from dedup_job.runs.run import Status
+from dedup_job.runs.run_record import Status
 from dedup_job.runs.status import Check, RunState
 from dedup_job.settings import Origin, template_of
 from scripts import make_docs

@@ -5,13 +5,15 @@
 
 A generated part stands between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
 come from the command line, the settings and the guards themselves. On a Chinese page (`*.zh.md`)
-each sentence is looked up in the catalogue of the command line. Guards bring their Chinese along.
+each sentence is looked up in the catalogue of the command line. The examples of the guards are in
+`guard_examples.toml`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +33,8 @@ from dedup_job.report.pairs import label
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent
+GUARD_EXAMPLES = tomllib.loads((ROOT / "scripts/guard_examples.toml").read_text("utf-8"))
+"""By guard and language, two texts that it keeps apart."""
 _PART = re.compile(r"(<!-- begin (\w+)(?:: (.*?))? -->\n).*?(<!-- end -->)", re.S)
 SHARED = ("target", "uri", "uri_file", "db", "field", "config", "overwrite")  # of `dedup run`
 _LONG = 60  # characters; a longer default is named in the description
@@ -239,7 +243,7 @@ def _guards(_: str, translate: Translate) -> str:
     """Return the guards as the report names them."""
     rows: list[tuple[str, ...]] = []
     for guard in GUARDS:
-        pair = guard.example_zh if translate is chinese else guard.example
+        pair = GUARD_EXAMPLES[guard.name]["zh" if translate is chinese else "en"]
         one, other = (f"`{_cell(' '.join(text.split()))}`" for text in pair)
         read = translate(str(label(guard.name)))
         rows.append((read, f"`{guard.name}`", _cell(translate(guard.why)), f"{one}<br>{other}"))

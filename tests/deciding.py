@@ -13,8 +13,8 @@ from dedup_job.native.bytes_column import strings_of
 from tests.judging import judge_for
 
 BY_SIMHASH = {"candidate_generators": ("simhash",)}
-UNSEEN = DecisionSettings(judge="none")  # every candidate is a duplicate
-# the same for `run_here`
+UNCOMPARED = DecisionSettings(judge="none")  # every candidate is a duplicate
+# settings for `run_here`
 BY_SIMILARITY = {"decision__judge": "similarity"}
 PLAIN = {"index__candidate_generators": ["simhash"], "decision__judge": "none"}
 
@@ -22,8 +22,7 @@ PLAIN = {"index__candidate_generators": ["simhash"], "decision__judge": "none"}
 def decisions_of(values, tried=()):
     """Return decisions in columns.
 
-    tried: of each text, how many candidates were found, were left aside; keys of those that are
-    gone.
+    tried: of each text, the numbers of candidates found and not compared, keys of missing ones.
     """
     pairs = {row: pair for row, v in enumerate(values) if (pair := _pair_of(v)) is not None}
     kinds = sorted({"", *(pair.kind for pair in pairs.values())})
@@ -60,38 +59,27 @@ def _pair_of(value):
 
 
 class Decider:
-    """Decides batches, and holds the texts that a target would hold."""
+    """Decides batches, and holds the texts of the target."""
 
-    def __init__(self, decision=UNSEEN, **index):
-        """Take settings of the index over those of the plain recipe."""
+    def __init__(self, decision=UNCOMPARED, **index):
+        """Take the settings of decision and index; by default those of the plain recipe."""
         self._judge = judge_for(decision)
         self.settings, self._decision = IndexSettings(**(BY_SIMHASH | index)), decision
         self.texts = {}
         self.ranks = {}
         self._source = {}
         self._near = {}  # groups of near duplicates in the ledger
-        self.asked = []
-        self.forget()
+        self.fetched = []
+        self.restart()
 
-    def forget(self):
-        """Begin anew; what the target holds stays."""
+    def restart(self):
+        """Begin with an empty index; the texts of the target stay."""
         self.index = KeptIndex(self.settings)
-        self.greedy = GreedyDeduplicator(
-            self.index,
-            self._decision,
-            by_key(self._fetch),
-            self._judge,
-            self,
-        )
-
-    def remember(self, pages, texts):
-        """Take in what former runs kept."""
-        given = list(pages)
-        self.texts |= texts
-        self.index.remember(lambda: given)
+        fetch = by_key(self._fetch)
+        self.greedy = GreedyDeduplicator(self.index, self._decision, fetch, self._judge, self)
 
     def decide(self, batch):
-        """Return the decisions; what is kept is in the target afterwards."""
+        """Return the decisions, and commit them: kept texts are in the target afterwards."""
         documents = [*batch.documents]
         self._source |= {one.key: str(one.content) for one in documents}
         decisions = self.greedy.decide(batch)
@@ -106,19 +94,19 @@ class Decider:
                 del self.texts[key]
                 if one["outcome"] == NEAR:
                     self._near[key] = int(one["group"])
-        self.greedy.arrived()
+        self.greedy.on_committed()
         return decisions
 
     def ranks_of(self, keys):
-        """Return the ranks of what the target holds."""
+        """Return the ranks of documents of the target; see `Copies`."""
         return [self.ranks[key] if key in self.texts else b"" for key in keys.list()]
 
     def near_of(self, groups, most):
-        """Return what the ledger would know."""
+        """Return the texts of the near duplicates of groups; see `Copies`."""
         stored = {group: [k for k, own in self._near.items() if own == group] for group in groups}
-        keys = {group: [*stored[group], *given][: most + 1] for group, given in groups.items()}
+        keys = {group: [*stored[group], *more][: most + 1] for group, more in groups.items()}
         return {group: [self._source[key] for key in own] for group, own in keys.items()}
 
     def _fetch(self, keys):
-        self.asked += keys
+        self.fetched += keys
         return {key: self.texts[key] for key in keys if key in self.texts}

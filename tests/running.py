@@ -29,7 +29,7 @@ from dedup_job.job.parts import Writers
 from dedup_job.messages import DedupError, chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
-from dedup_job.runs.run import Progress
+from dedup_job.runs.run_record import Progress
 from dedup_job.settings import load
 from tests.tampering import hold_lease
 

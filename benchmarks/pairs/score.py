@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.runs.survey import Share
+from dedup_job.runs.survey import Proportion
 from dedup_job.settings import load_settings
 from scripts.bench.engines import Engine
 from scripts.bench.evaluate import Labelled, joined
@@ -65,7 +65,7 @@ def table(pairs: list[dict[str, str]], joined: Iterable[bool]) -> Iterator[str]:
         cells = []
         for label in "SD":
             some = counts[bank, label, True]
-            share = Share(some, some + counts[bank, label, False])
+            share = Proportion(some, some + counts[bank, label, False])
             low, high = share.interval
             rate = f"{share.rate:6.1%}" if share.whole else "     -"
             cells.append(f"{some:5,} of {share.whole:5,} {rate} ({low:.0%}-{high:.0%})")

@@ -16,7 +16,7 @@ from dedup_job.messages import DedupError, Interrupted, Message, UsageError, joi
 from dedup_job.printing import escaped, plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
-from dedup_job.runs.run import Progress
+from dedup_job.runs.run_record import Progress
 
 T = TypeVar("T")
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]

@@ -26,7 +26,7 @@ from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.pairs import label
 from dedup_job.report.progress import MetricsFile, above, shown_progress, told
 from dedup_job.report.terminal import show
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.run_record import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.commands.run import Spread

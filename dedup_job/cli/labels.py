@@ -23,7 +23,7 @@ from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
-from dedup_job.runs.survey import Share
+from dedup_job.runs.survey import Proportion
 
 if TYPE_CHECKING:
     from dedup_job.commands.learn import Lesson
@@ -290,6 +290,6 @@ def _joined(lesson: Lesson) -> Table:
 
 
 def _share(numbers: tuple[int, int]) -> Message:
-    low, high = (100 * end for end in Share(*numbers).interval)
+    low, high = (100 * end for end in Proportion(*numbers).interval)
     named = {"part": numbers[0], "whole": numbers[1], "low": low, "high": high}
     return Message("{part:,} of {whole:,} ({low:.0f}-{high:.0f} %)", **named)

@@ -22,7 +22,7 @@ from dedup_job.messages import Message, UsageError, asked_language, counted, joi
 from dedup_job.printing import escaped, escaped_json
 from dedup_job.report import pairs
 from dedup_job.report.output import Output, whole
-from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
+from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, ListKind
 
 if TYPE_CHECKING:
     from dedup_job.commands.look import Sample
@@ -43,7 +43,7 @@ class _Format(StrEnum):
 @with_options(*OF_A_TARGET)
 def list_(
     what: Annotated[
-        What,
+        ListKind,
         typer.Option(
             "--what",
             help="dropped: all duplicates; near, exact: some of them; refused: kept documents that "
@@ -167,7 +167,7 @@ def _csv(rows: Sequence[dict[str, Any]], *, names: bool) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
+def _show(found: Sample, what: ListKind, console: Output, *, texts: bool) -> None:
     if not found.documents:
         console.say(Message("No document of {what}.", what=Message(str(what))))
         return
@@ -179,7 +179,7 @@ def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
     shown = Message(
         "shown: {number:,} of {total:,}.", number=len(found.documents), total=found.total
     )
-    marked = what is not What.EXACT and any(one.of for one in found.documents)
+    marked = what is not ListKind.EXACT and any(one.of for one in found.documents)
     marks = [pairs.legend(console)] if marked else []
     more = Message("`--texts` shows whole texts, `dedup inspect --target T ID` all of one.")
     console.paragraph(joined([shown, *marks, more]))
@@ -236,7 +236,7 @@ def _head(one: DecidedDocument) -> Message:
         return joined([apart, *pairs.measures(one.pair)], ", ")
     if one.decision == KEPT:
         return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
-    if one.decision == What.CHANGED:
+    if one.decision == ListKind.CHANGED:
         return Message("changed in the source, found by run {run}", run=one.run)
     if not one.reason:
         return Message("deleted in the source, found by run {run}", run=one.run)

@@ -25,7 +25,7 @@ from dedup_job.commands.run import package_versions
 from dedup_job.job.pipeline import Job
 from dedup_job.messages import DatabaseUnreachable, DedupError, Message
 from dedup_job.mongo.connection import ConnectionSettings
-from dedup_job.runs.run import Stopwatch
+from dedup_job.runs.run_record import Stopwatch
 from dedup_job.settings import Settings
 
 _AHEAD = 2  # pages in work for each core

@@ -23,7 +23,7 @@ from dedup_job.commands.opened import form_of, preparation
 from dedup_job.commands.run import package_versions
 from dedup_job.job.parts import Preparation
 from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
-from dedup_job.runs.run import Stopwatch
+from dedup_job.runs.run_record import Stopwatch
 
 _LOCAL, _MOST = "local:", 256
 _REACH_SECONDS = 10.0

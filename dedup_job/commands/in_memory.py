@@ -23,7 +23,7 @@ from dedup_job.job import pipeline
 from dedup_job.job.parts import Preparation
 from dedup_job.messages import DedupError, Message, RunAborted, UsageError
 from dedup_job.mongo.database_settings import StoredText
-from dedup_job.runs.run import About, Run, Scope
+from dedup_job.runs.run_record import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings, load_settings
 
 _BATCH = 2000  # texts that are decided at once
@@ -102,7 +102,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
                 if isinstance(decision, Kept):
                     kept[key] = text
                 yield outcome(key, decision, text)
-            engine.arrived()
+            engine.on_committed()
 
     return outcomes()
 

@@ -19,7 +19,7 @@ from dedup_job.judgment.model import Labels, Learnt, learn
 from dedup_job.messages import Message, UsageError, counted, joined
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import command_line
-from dedup_job.runs.run import QUIET, Progress
+from dedup_job.runs.run_record import QUIET, Progress
 from dedup_job.runs.survey import Label
 from dedup_job.settings import Settings
 

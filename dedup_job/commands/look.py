@@ -28,8 +28,16 @@ from dedup_job.mongo.records import PairReader, Record, Records
 from dedup_job.mongo.sampling import Sampler, naming
 from dedup_job.mongo.state import is_by_hand, with_checkpoint
 from dedup_job.printing import id_as_json
-from dedup_job.runs.decided import DUPLICATE, KEPT, PAIRS, Counts, DecidedDocument, ListFilter, What
-from dedup_job.runs.run import QUIET, About, Progress, Run, Status
+from dedup_job.runs.decided import (
+    DUPLICATE,
+    KEPT,
+    PAIRS,
+    Counts,
+    DecidedDocument,
+    ListFilter,
+    ListKind,
+)
+from dedup_job.runs.run_record import QUIET, About, Progress, Run, Status
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings, expect_settings
 
@@ -166,7 +174,7 @@ class _Inspector:
             base = replace(base, original=original, pair=self._pair(item, original))
         if decision == KEPT:
             self._progress.stage(Message("looking for its duplicates"))
-            of = Sampler(self._on.target, ListFilter(What.DROPPED), item.key)
+            of = Sampler(self._on.target, ListFilter(ListKind.DROPPED), item.key)
             base = replace(base, dropped=of.count())
         elif item.key:
             return base
@@ -407,7 +415,7 @@ def survey_target(
     """Return the survey of a target; UsageError if no run wrote it. Nothing is written."""
     with opened(settings, target, progress) as on:
 
-        def sampler(what: What, **more: Any) -> Sampler:
+        def sampler(what: ListKind, **more: Any) -> Sampler:
             return Sampler(on.target, ListFilter(what), **more)
 
         progress.stage(Message("counting"))
@@ -417,17 +425,17 @@ def survey_target(
         live = [line for line in lines if line.status != Status.UNDONE]
         said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
         progress.stage(Message("drawing samples"))
-        near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
-        refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
+        near = sampler(ListKind.NEAR).draw(_SEED, EXTREME, RANDOM)
+        refused = sampler(ListKind.REFUSED).draw(_SEED, EXTREME, RANDOM)
         found = PairReader(on.target).read([*near.pairs, *refused.pairs])
-        others = sampler(What.EXACT).sample(OTHERS, _SEED)
+        others = sampler(ListKind.EXACT).sample(OTHERS, _SEED)
         for what, reasons in NO_TEXT.items():
             for reason in reasons:
-                others += sampler(What(what), reason=reason).first(OTHERS)
+                others += sampler(ListKind(what), reason=reason).first(OTHERS)
         progress.stage(Message("looking for the largest groups"))
         groups = [
-            Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
-            for one in sampler(What.GROUPS).first(_GROUPS)
+            Group(one, sampler(ListKind.DROPPED, of_key=one.key).first(_MEMBERS))
+            for one in sampler(ListKind.GROUPS).first(_GROUPS)
         ]
         decision, last = on.settings.decision, own[-1] if own else {}
         made = last.get("settings", {}), last.get("versions", {})

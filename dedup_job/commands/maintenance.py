@@ -30,7 +30,7 @@ from dedup_job.mongo.rollback import TakenOut, Undone
 from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import QUIET, About, Checkpoint, Progress, Run, Scope, Status
+from dedup_job.runs.run_record import QUIET, About, Checkpoint, Progress, Run, Scope, Status
 from dedup_job.runs.status import Checked, Tally, TargetStatus
 from dedup_job.settings import Settings
 

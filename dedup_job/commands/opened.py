@@ -26,7 +26,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.mongo.target_status import state_of
 from dedup_job.printing import brief, for_shell
-from dedup_job.runs.run import Progress
+from dedup_job.runs.run_record import Progress
 from dedup_job.settings import Settings, expect_settings
 
 _NOW = ("connection", "run", "abort_if")  # settings that decide nothing

@@ -27,9 +27,9 @@ from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import id_as_json
-from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
-from dedup_job.runs.run import QUIET, Progress
-from dedup_job.runs.survey import AskedPair, Label, ReviewProgress, Share, review_sample
+from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, ListKind
+from dedup_job.runs.run_record import QUIET, Progress
+from dedup_job.runs.survey import AskedPair, Label, Proportion, ReviewProgress, review_sample
 from dedup_job.settings import Settings, placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
@@ -75,7 +75,7 @@ def open_review(
         number, seed = sample
         near, refused = (
             Sampler(on.target, ListFilter(what)).draw(seed, number, number)
-            for what in (What.NEAR, What.REFUSED)
+            for what in (ListKind.NEAR, ListKind.REFUSED)
         )
         drawn = review_sample(near, refused, number)
         if not drawn:
@@ -142,8 +142,8 @@ class Review:
         return ReviewProgress(
             sum(key in rows for key in self._keys),
             len(self._keys),
-            Share(same, same + said[DUPLICATE, Label.DIFFERENT]),
-            Share(same, same + said[KEPT, Label.SAME]),
+            Proportion(same, same + said[DUPLICATE, Label.DIFFERENT]),
+            Proportion(same, same + said[KEPT, Label.SAME]),
             sum(n for (_, label), n in said.items() if label is Label.UNSURE),
         )
 

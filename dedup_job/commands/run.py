@@ -38,9 +38,9 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument, What
-from dedup_job.runs.run import QUIET, About, Checkpoint, Progress, Run, Scope
-from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, Drawn, Survey
+from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument, ListKind
+from dedup_job.runs.run_record import QUIET, About, Checkpoint, Progress, Run, Scope
+from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, PairSample, Survey
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -256,7 +256,7 @@ class SurveyCollector:
     """Watches the decisions of a dry run; afterwards `survey` has what a page says."""
 
     def __init__(self) -> None:
-        self._bins = {what: [0] * BINS for what in (What.NEAR, What.REFUSED)}
+        self._bins = {what: [0] * BINS for what in (ListKind.NEAR, ListKind.REFUSED)}
         self._held = defaultdict[tuple[str, str], list[tuple[float, DecidedDocument]]](list)
         self.survey: Survey | None = None
 
@@ -274,18 +274,18 @@ class SurveyCollector:
         decided = partial(decided_document, document, decision)
         if isinstance(decision, Kept):
             if decision.nearest is not None:
-                self._draw(What.REFUSED, decision.nearest, at_random, decided)
+                self._draw(ListKind.REFUSED, decision.nearest, at_random, decided)
         elif isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
-            self._draw(What.NEAR, decision.pair, at_random, decided)
+            self._draw(ListKind.NEAR, decision.pair, at_random, decided)
         else:
             self._hold((_OTHER, decision.reason), OTHERS, at_random, decided)
 
     def _draw(
-        self, what: What, pair: Pair, at_random: float, decided: Callable[[], DecidedDocument]
+        self, what: ListKind, pair: Pair, at_random: float, decided: Callable[[], DecidedDocument]
     ) -> None:
         if pair.measure is not None and (not pair.kind or pair.kind in BY_THRESHOLD):
             self._bins[what][min(int(pair.measure * BINS), BINS - 1)] += 1
-            narrow = pair.measure if what is What.NEAR else -pair.measure
+            narrow = pair.measure if what is ListKind.NEAR else -pair.measure
             self._hold((what, "extreme"), EXTREME, narrow, decided)
         self._hold((what, "random"), RANDOM, at_random, decided)
 
@@ -302,13 +302,13 @@ class SurveyCollector:
             insort(held, (rank, decided()), key=itemgetter(0))
             del held[most:]
 
-    def _drawn(self, what: What) -> Drawn:
+    def _drawn(self, what: ListKind) -> PairSample:
         parts = ([one for _, one in self._held[what, part]] for part in ("extreme", "random"))
-        return Drawn(self._bins[what], *parts)
+        return PairSample(self._bins[what], *parts)
 
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""
-        near, refused = map(self._drawn, (What.NEAR, What.REFUSED))
+        near, refused = map(self._drawn, (ListKind.NEAR, ListKind.REFUSED))
         others = [one for (p, _), held in self._held.items() if p == _OTHER for _, one in held]
         pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
         named = {one.pair.of for one in pairs.values()}

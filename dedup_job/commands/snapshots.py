@@ -78,7 +78,7 @@ class SnapshotStore:
         if self._target.count(live) != live:
             return None
         self.loaded = found
-        return documents, 0, live, left_out
+        return IndexCounts(documents, 0, live, left_out)
 
     def load(self, kept: KeptIndex) -> str | None:
         """Load the index from the snapshot; return None, or why not, "" where there is none."""
@@ -93,7 +93,7 @@ class SnapshotStore:
         except NoSnapshotError:
             return ""
         except SnapshotError as e:
-            kept.forget()
+            kept.clear()
             return said_by(e)
         self.loaded = files
         return None
@@ -157,7 +157,7 @@ class SnapshotStore:
 
     def write(self, kept: KeptIndex, version: Version) -> None:
         """Save the last segments, as one, as of `version`; OSError leaves the former files."""
-        number = min(kept.to_merge(), len(self.loaded))  # others lie in no file
+        number = min(kept.first_to_merge(), len(self.loaded))  # others lie in no file
         del self.loaded[number:]
         file = self.file_of(version, number)
         snapshot.remove_partial(file)
@@ -205,11 +205,11 @@ class SnapshotStore:
             )
         target = self._target
         pieces = pieces_of_runs(target.runs, target.retry, after=run)
-        kept.forget_keys({row.key for _, piece in pieces for row in piece.kept})
+        kept.tombstone({row.key for _, piece in pieces for row in piece.kept})
         later = target.retry(lambda: target.runs.distinct("_id", {"_id": {"$gt": run}}))
         checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}
         if later != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
-            kept.remember_more(target.kept(after=run))  # no index leads there
+            kept.extend(target.kept(after=run))  # no index leads there
 
     def _prove(self, kept: KeptIndex) -> None:
         if (count := self._target.count(kept.live)) != kept.live:
@@ -259,7 +259,7 @@ class OtherSnapshots(SnapshotStore):
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)
-        index.add_other(self.name, part)
+        index.add_reference(self.name, part)
 
     def save(self, kept: KeptIndex) -> None:
         """Save it where the next run can prove it."""
@@ -291,7 +291,7 @@ class OtherSnapshots(SnapshotStore):
             came = in_order(found.inserted | found.changed)
         except NotFollowed as e:
             raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
-        kept.forget_keys(found.inserted | found.changed | found.deleted)
+        kept.tombstone(found.inserted | found.changed | found.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
             raise SnapshotError("many of its documents are gone")
         parts = map(self._source.read_by_id, in_turn(came, _KEYS))

@@ -31,7 +31,7 @@ from dedup_job.messages import UsageError
 from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Run
+from dedup_job.runs.run_record import Run
 
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 

@@ -1,4 +1,4 @@
-"""Settings of the decision stage, and the models that settings call for, made when needed."""
+"""Settings of the decision stage, and its models, made on demand."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -19,7 +19,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Judging(StrEnum):
-    """What decides whether a candidate is a duplicate."""
+    """The methods that decide whether a candidate is a duplicate."""
 
     DIFFERENCES = "differences"
     SIMILARITY = "similarity"
@@ -27,8 +27,8 @@ class Judging(StrEnum):
 
 
 CONFIDENCE = 0.94
-"""Of a duplicate, by default: of pairs labelled different, of banks that the model had not seen, at
-most one in 200 is as sure."""
+"""Default of decision.confidence: at most one in 200 pairs labelled different, of banks that the
+model had not seen, reaches it."""
 WINDOW = 10_000
 """Documents over which abort_if.near_rate is measured."""
 TEXTS_FROM = 1000
@@ -36,11 +36,11 @@ TEXTS_FROM = 1000
 MOST_CANDIDATES = 64
 """Candidates compared per document, at most."""
 CUT_FROM = 100
-"""Texts from which abort_if.cut applies: of fewer, one or two short ones say nothing."""
+"""Texts from which abort_if.cut applies: one or two short ones prove nothing."""
 
 
 class DecisionSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
-    """When a candidate is a duplicate."""
+    """The rules by which a candidate is a duplicate."""
 
     similarity: Share = Field(
         default=0.8,
@@ -73,17 +73,17 @@ class DecisionSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=Fal
 
     @property
     def compares(self) -> bool:
-        """Tell whether texts are compared, or every candidate is a duplicate."""
+        """Whether texts are compared; else every candidate is a duplicate."""
         return self.judge is not Judging.NONE
 
     @property
     def judges(self) -> bool:
-        """Tell whether differences decide."""
+        """Whether differences decide."""
         return self.judge is Judging.DIFFERENCES
 
 
 class AbortSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
-    """When a run is aborted before it writes, because its result looks like a mistake."""
+    """Limits above which a run is aborted, because its result looks like a mistake."""
 
     near_rate: Share = Field(
         default=0.98,
@@ -110,10 +110,9 @@ class AbortSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Models:
-    """Fingerprinter, judge and sketcher that belong together: candidates are found as judged.
+    """Fingerprinter, judge and sketcher for the same settings; thread-safe.
 
-    They are the same for all threads. The dictionary is loaded at the first use of one of them;
-    until then a sketcher is cheap, so a target can be checked before.
+    The dictionary is loaded at their first use, so a target can be checked before.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class Models:
 
     @cached_property
     def judge(self) -> Judge | None:
-        """The judge; None where texts are not compared."""
+        """The judge; None if texts are not compared."""
         return self.any_judge if self._decision.compares else None
 
     @cached_property

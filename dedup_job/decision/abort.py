@@ -1,4 +1,4 @@
-"""What a run is aborted for: it stops before it writes where its result looks like a mistake."""
+"""Conditions that abort a run before it writes, because its result looks like a mistake."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from dedup_job.messages import Message, RunAborted
 from dedup_job.printing import brief
 
 _SHOWN = 80  # characters of a text
-_SIMILAR = 0.1  # of a share to that of earlier runs
+_SIMILAR = 0.1  # largest difference of a share to that of earlier runs
 
 
 class AbortConditions:
-    """Watches decisions batch by batch; what is counted begins anew with each window."""
+    """Checks decisions batch by batch; counters are reset after each window."""
 
     def __init__(
         self,
@@ -27,19 +27,19 @@ class AbortConditions:
     ) -> None:
         """Take the limits.
 
-        usual: share of documents without a text in earlier runs; warn: takes the message about a
-        share that is as usual.
+        usual: share of documents without a text in earlier runs; warn: called with a message if the
+        share is about as large again.
         """
         self._settings, self._usual, self._warn = settings, usual, warn
         self._warned = False
         self._read, self._without = 0, Counter[str]()  # documents; by reason, without a text
         self._decided = self._near = 0  # documents, and near duplicates among them
         self._texts = self._characters = 0  # before anything was cut off
-        self._cut = self._most = 0  # characters that were cut off, and of one text
-        self._worst = ""  # that one
+        self._cut = self._most = 0  # characters cut off: of all texts, of one
+        self._worst = ""  # the text with most
 
     def check(self, documents: Documents, decisions: Decisions) -> None:
-        """Raise RunAborted where a limit is passed; nothing of the batch may be written then."""
+        """Raise RunAborted if a limit is passed; the batch must not be written then."""
         self._check_texts(documents, decisions)
         self._check_cut(documents)
         self._check_near(documents, decisions)

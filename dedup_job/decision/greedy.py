@@ -1,12 +1,12 @@
 """First wins: a document is kept unless an earlier kept document is its duplicate.
 
 The core decides (src/decision/decider.hpp); this module fetches the texts of kept documents and,
-if documents have ranks, their copies. A pair of texts is looked at, and decided again.
+if documents have ranks, their copies. `PairRecheck` decides single pairs as a run does.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from dedup_job.columns import (
     Decisions,
     Documents,
     Fingerprints,
+    Names,
     NumberedTexts,
     Superseded,
 )
@@ -42,41 +43,40 @@ from dedup_job.judgment import JOINED, NAMES, Judge, TextPairs, Verdicts, Weighe
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000
-"""Documents that are looked up and compared at once; a fifth of it where many are alike."""
+"""Documents that are looked up and compared at once; a fifth of it if many are alike."""
 MEMORY = 3 << 24
-"""Bytes of kept texts that are held once they are stored; a quarter as many stay read."""
-_QUESTIONS = 4  # to the target at once: most of the time it waits for its disk
-_LEAST_KEYS, _MOST_KEYS = 100, 2000  # in one question
+"""Bytes of kept texts that stay cached once they are stored; a quarter as many stay parsed."""
+_QUERIES = 4  # of the target at once: most of the time it waits for its disk
+_LEAST_KEYS, _MOST_KEYS = 100, 2000  # in one query
 
+_Strings = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]  # a BytesColumn
 Fetch = Callable[[BytesColumn], NumberedTexts]
-"""Returns the texts of n keys with the rows of the keys; missing documents are omitted."""
+"""Returns the texts of n keys, numbered by the position of the key; missing ones are omitted."""
 
 
 class Copies(Protocol):
     """Ranks and near duplicates of kept documents."""
 
     def ranks_of(self, keys: BytesColumn) -> Sequence[bytes]:
-        """Return the ranks of n keys; of one that is gone an empty one, which no document has.
-
-        The better copy has the larger one, byte by byte.
-        """
+        """Return the ranks of n keys, the larger one of the better copy; b"" if it is missing."""
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> Mapping[int, list[str]]:
-        """Return texts of near duplicates by group, given keys of some that may not be stored yet.
+        """Return the texts of the near duplicates of each group.
 
-        Of a group with more than `most`, any that are more.
+        groups: by group the keys of near duplicates that may not be stored yet. Of a group with
+        more than `most` near duplicates, any `most` + 1 are enough.
         """
 
 
 def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
-    """Return a `Fetch` made of a function that maps keys to texts."""
+    """Return a `Fetch` that calls a function from keys to texts by key."""
 
-    def fetched(keys: BytesColumn) -> NumberedTexts:
-        given = keys.list()
-        found = fetch(given)
-        return NumberedTexts.of({row: found[key] for row, key in enumerate(given) if key in found})
+    def numbered(keys: BytesColumn) -> NumberedTexts:
+        listed = keys.list()
+        texts = fetch(listed)
+        return NumberedTexts.of({row: texts[key] for row, key in enumerate(listed) if key in texts})
 
-    return fetched
+    return numbered
 
 
 class GreedyDeduplicator:
@@ -91,14 +91,14 @@ class GreedyDeduplicator:
         copies: Copies | None = None,
         threads: int = 1,
     ) -> None:
-        """Take the index of the kept documents, and the function that fetches their texts.
+        """Take the index of the kept documents, and a function that fetches their texts.
 
-        judge: None where texts are not compared; copies: asked where batches have ranks; threads:
-        how many look up and compare.
+        judge: None if texts are not compared; copies: needed if batches have ranks; threads: for
+        look-up and comparison.
         """
         self._kept, self._settings = kept, settings
         self._judge, self._threads = judge, threads
-        self._fetch, self._copies = partial(_in_few_questions, fetch), copies
+        self._fetch, self._copies = partial(_in_queries, fetch), copies
         self._core: _core.Decider | None = None
         self._stored = 0  # batches
 
@@ -116,23 +116,23 @@ class GreedyDeduplicator:
             )
         return self._core
 
-    def arrived(self) -> None:
-        """Count the earliest batch under way as stored in the target; called from one thread."""
+    def on_committed(self) -> None:
+        """Count one more batch as stored in the target, in their order; not thread-safe."""
         self._stored += 1
 
     @property
     def seconds(self) -> tuple[float, float, float]:
-        """Seconds spent so far: in all, in several threads, and waiting for the target's texts."""
+        """Seconds so far: in all, in several threads, and waiting for texts of the target."""
         return self._decider().seconds
 
     def end(self) -> None:
-        """Forget all texts; nothing is decided after this."""
+        """Free the cached texts; `decide` must not be called afterwards."""
         self._core, self._stored = None, 0
 
     def decide(self, batch: Batch) -> Decisions:
-        """Return one decision for each document of the batch, in order.
+        """Return the decisions on the documents of a batch; kept ones are added to the index.
 
-        Their texts are held until `arrived` is called for the batch.
+        Kept texts stay cached until `on_committed` counts the batch.
         """
         documents, prints, copies = batch.documents, batch.fingerprints, self._copies
         sketches = prints.sketches
@@ -150,71 +150,63 @@ class GreedyDeduplicator:
             None if copies is None else copies.near_of,
             self._stored,
         )
-        rows, of, differences, missing, (at, keys, of_copies, dropped, named) = found
+        records, originals, differences, missing, (rows, keys, replacements, dropped, named) = found
         names = NAMES
-        if self._kept.others:
-            names = names._replace(places=tuple(self._kept.core.places))
+        if self._kept.counts.referenced:
+            names = names._replace(collections=tuple(self._kept.core.collections))
         superseded = None
-        if len(at):
-            decided = Decisions(
-                dropped.view(DECISION), BytesColumn(*of_copies), names, _named(named)
-            )
+        if len(rows):
+            decided = _decisions(dropped, replacements, names, named)
             decided["superseded"][:] = True
-            superseded = Superseded(at, BytesColumn(*keys), decided)
-        return Decisions(
-            rows.view(DECISION),
-            BytesColumn(*of),
-            names,
-            _named(differences),
-            missing,
-            superseded=superseded,
-        ).among(documents)
+            superseded = Superseded(rows, BytesColumn(*keys), decided)
+        made = _decisions(records, originals, names, differences)
+        return replace(made, missing=missing, superseded=superseded).among(documents)
 
 
-def _in_few_questions(
-    fetch: Fetch, keys: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], BytesColumn]:
-    """Return which of n keys have a text, int64 (m,), ascending, and m texts."""
-    every = BytesColumn(*keys)
-    n = len(every.lengths)
-    size = min(max(-(-n // _QUESTIONS), _LEAST_KEYS), _MOST_KEYS)
+def _in_queries(fetch: Fetch, strings: _Strings) -> tuple[NDArray[np.int64], BytesColumn]:
+    keys = BytesColumn(*strings)
+    n = len(keys.lengths)
+    size = min(max(-(-n // _QUERIES), _LEAST_KEYS), _MOST_KEYS)
     starts = range(0, n, size)
-    parts = [every.take(slice(start, start + size)) for start in starts]
+    parts = [keys.take(slice(start, start + size)) for start in starts]
     if len(parts) == 1:
-        found = fetch(every)
+        found = fetch(keys)
         return found.numbers, found.texts.utf8()
-    with ThreadPoolExecutor(_QUESTIONS) as pool:
+    with ThreadPoolExecutor(_QUERIES) as pool:
         answers = [*pool.map(fetch, parts)]
     texts = strings_of([text for one in answers for text in one.texts.utf8().list()])
-    return np.concatenate(
-        [start + one.numbers for start, one in zip(starts, answers, strict=True)]
-    ), texts
+    numbers = [start + one.numbers for start, one in zip(starts, answers, strict=True)]
+    return np.concatenate(numbers), texts
 
 
-def _named(
+def _decisions(
+    records: NDArray[np.uint8],
+    originals: _Strings,
+    names: Names,
     found: Mapping[int, Iterable[tuple[int, int, str, str]]],
-) -> dict[int, tuple[Difference, ...]]:
-    return {
+) -> Decisions:
+    differences = {
         row: tuple(
             Difference(_core.DIFFERENCE_KINDS[kind], _core.PARTS[part], of, text)
-            for kind, part, of, text in differences
+            for kind, part, of, text in some
         )
-        for row, differences in found.items()
+        for row, some in found.items()
     }
+    return Decisions(records.view(DECISION), BytesColumn(*originals), names, differences)
 
 
-_KEY = b"\x10_id\0\0\0\0\0"  # of the other text
+_KEY = b"\x10_id\0\0\0\0\0"  # of the earlier text
 
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """A text and an earlier one.
+    """The comparison of a text with an earlier one.
 
-    distance: in bits; None where either is short, which has no simhash. similarity: of their
-    canonical forms; required: the least where similarity decides.
-    channels: those that find the pair. differences, weighed: what the judge finds, whether or not
-    it decides; None of equal texts. refused_by: the first thing that keeps the pair apart
-    (channels, sketch, a guard, "unlikely" or similarity); None where the pair are duplicates.
+    distance: of the fingerprints in bits, None if either text is short. similarity: of the
+    canonical forms; required: the least of a duplicate if similarity decides. channels: by which
+    the pair is found. differences, weighed: by the judge, whether or not it decides; none for equal
+    texts. refused_by: why the texts are no duplicates: "channels", "sketch", a guard, "unlikely" or
+    "similarity"; None for duplicates.
     """
 
     equal: bool
@@ -228,69 +220,69 @@ class PairView:
 
 
 def shared_channels(
-    one: Fingerprints, other: Fingerprints, index: IndexSettings
+    left: Fingerprints, right: Fingerprints, index: IndexSettings
 ) -> list[tuple[Channel, ...]]:
-    """Return by which channels texts and earlier ones find each other, n pairs, row by row."""
-    near = np.bitwise_count(one.values ^ other.values) <= index.distance
-    near &= ~(one.short | other.short) & (Channel.SIMHASH in index.candidate_generators)
+    """Return the channels by which the texts of n pairs find each other, row by row."""
+    near = np.bitwise_count(left.values ^ right.values) <= index.distance
+    near &= ~(left.short | right.short) & (Channel.SIMHASH in index.candidate_generators)
     found = [{Channel.SIMHASH} if is_near else set() for is_near in near.tolist()]
-    if one.sketches is not None and other.sketches is not None:
-        for row, column in np.argwhere(one.sketches.keys == other.sketches.keys).tolist():
-            found[row].add(one.sketches.channels[column])
+    if left.sketches is not None and right.sketches is not None:
+        for row, column in np.argwhere(left.sketches.keys == right.sketches.keys).tolist():
+            found[row].add(left.sketches.channels[column])
     return [tuple(channel for channel in Channel if channel in own) for own in found]
 
 
 class PairRecheck:
-    """Decides texts against others once more, as a run does that finds each of them."""
+    """Decides pairs of texts again, as a run does that finds the earlier text."""
 
     def __init__(self, decision: DecisionSettings, index: IndexSettings, models: Models) -> None:
         self._decision, self._index, self._models = decision, index, models
 
-    def view(self, text: str, other: str) -> PairView:
-        """Look at a text and an earlier one; differences are named whatever decides."""
-        fingerprints = self._models.fingerprinter.fingerprint([text, other])
+    def view(self, text: str, earlier: str) -> PairView:
+        """Return the comparison of a text with an earlier one."""
+        fingerprints = self._models.fingerprinter.fingerprint([text, earlier])
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
-        judge, pair = self._models.any_judge, self._pairs([text], [other])
+        judge, pair = self._models.any_judge, self._pairs([text], [earlier])
         measured = judge.measure(pair)[0]
         index = KeptIndex(self._index)
         index.add(strings_of([_KEY]), fingerprints[1:2])
-        decided = self.decision(text, index, by_key(lambda _: {_KEY: other}))
+        decided = self.decision(text, index, by_key(lambda _: {_KEY: earlier}))
         refused_by = None
         if isinstance(decided, Kept):
             refused_by = decided.nearest.kind if decided.nearest else ""
             refused_by = refused_by or ("sketch" if channels else "channels")
         return PairView(
-            equal=text == other,
+            equal=text == earlier,
             distance=None if fingerprints.short.any() else distance,
             similarity=float(measured["similarity"]),
             required=float(measured["required"]),
-            channels=(Channel.TEXT,) if text == other else channels,
-            differences=() if text == other else judge.explain(pair)[1][0],
-            weighed=None if text == other else judge.weigh(text, other),
-            refused_by=None if text == other else refused_by,
+            channels=(Channel.TEXT,) if text == earlier else channels,
+            differences=() if text == earlier else judge.explain(pair)[1][0],
+            weighed=None if text == earlier else judge.weigh(text, earlier),
+            refused_by=None if text == earlier else refused_by,
         )
 
     def decision(self, content: str | Refusal, index: KeptIndex, fetch: Fetch) -> Decision:
-        """Return the decision of a run whose next document is this one."""
+        """Return the decision on a document of a run with this index of kept documents."""
         documents = Documents.of([Document(None, b"", b"", content)])
         prints = self._models.fingerprinter.fingerprint(documents.texts)
         engine = GreedyDeduplicator(index, self._decision, fetch, self._models.judge)
         return engine.decide(Batch(documents, prints))[0]
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
-        """Return the ledger entry of each text, or the guard that keeps it from being a duplicate.
+        """Return each text as a duplicate of its original, or the name of what keeps them apart.
 
-        `of` and `cluster` say nothing; `found_by` names all channels that find the original. A run
-        may have left some out.
+        `of` of the pair is empty; `found_by` has all channels that find the original, of which a
+        run may have left some out.
         """
         if not texts:
             return []
-        prints, theirs = map(self._models.fingerprinter.fingerprint, (texts, originals))
+        prints, original_prints = map(self._models.fingerprinter.fingerprint, (texts, originals))
         pairs = self._pairs(texts, originals)
-        details, named = self._verdicts(pairs), self._differences(pairs)
-        distances = np.bitwise_count(prints.values ^ theirs.values)
-        found_by = shared_channels(prints, theirs, self._index)
+        details, differences = self._verdicts(pairs), self._differences(pairs)
+        distances = np.bitwise_count(prints.values ^ original_prints.values)
+        found_by = shared_channels(prints, original_prints, self._index)
         decided: list[Duplicate | str] = []
         for i, (text, original) in enumerate(zip(texts, originals, strict=True)):
             short = bool(prints.short[i])
@@ -305,7 +297,7 @@ class PairRecheck:
                     int(distances[i]),
                     float(details["similarity"][i]) if self._decision.compares else None,
                     tuple(map(str, found_by[i])),
-                    differences=named[i],
+                    differences=differences[i],
                     richer=names_of(int(details["richer"][i]), NAMES.richer),
                     left_out=int(details["left_out"][i]) / 100,
                     probability=_known(details["probability"][i]),
@@ -314,15 +306,15 @@ class PairRecheck:
         return decided
 
     def keep_apart(
-        self, texts: Sequence[str], others: Sequence[str]
+        self, texts: Sequence[str], originals: Sequence[str]
     ) -> list[tuple[str | None, float, float | None]]:
-        """Return the guard that keeps each pair apart, or None; its similarity and probability.
+        """Return for each pair the name of what keeps it apart, its similarity and probability.
 
-        The last is the probability that they are the same, None where the model does not say.
+        The name is None for duplicates, the probability if the model does not decide.
         """
         if not texts:
             return []
-        details = self._verdicts(self._pairs(texts, others))
+        details = self._verdicts(self._pairs(texts, originals))
         kinds = [
             None if state == JOINED else NAMES.kinds[code]
             for state, code in zip(
@@ -332,9 +324,9 @@ class PairRecheck:
         likely = map(_known, details["probability"].tolist())
         return list(zip(kinds, details["similarity"].tolist(), likely, strict=True))
 
-    def _pairs(self, texts: Sequence[str], others: Sequence[str]) -> TextPairs:
+    def _pairs(self, texts: Sequence[str], originals: Sequence[str]) -> TextPairs:
         rows, judge = np.arange(len(texts)), self._models.any_judge
-        return judge.read(texts), rows, judge.read(others), rows
+        return judge.read(texts), rows, judge.read(originals), rows
 
     def _verdicts(self, pairs: TextPairs) -> Verdicts:
         verdicts = self._models.any_judge.judge(pairs)

@@ -25,7 +25,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo.connection import embedded_server
 from dedup_job.mongo.errors import translated
 from dedup_job.printing import command_line
-from dedup_job.runs.run import Run
+from dedup_job.runs.run_record import Run
 from dedup_job.settings import load
 
 _FILE: Mapping[str, Any] = tomllib.loads(

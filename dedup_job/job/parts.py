@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
+from dedup_job.columns import Batch, Decisions, Documents, IdMembership, KeptPage
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexCounts, KeptIndex
 from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Run, Scope, Stage, Stopwatch, Work
+from dedup_job.runs.run_record import Checkpoint, Run, Scope, Stage, Stopwatch, Work
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
@@ -65,7 +65,7 @@ class Source(Protocol):
         """About how many documents are left to decide, None if only reading could tell."""
         return None
 
-    def trust(self, index: Callable[[], Holding | None]) -> None:  # noqa: ARG002
+    def trust(self, index: Callable[[], IdMembership | None]) -> None:  # noqa: ARG002
         """Look ids up in the index where that saves reading them, once `index` returns one."""
         return
 

@@ -20,7 +20,8 @@ from dedup_job.index import KeptIndex
 from dedup_job.job import parts
 from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import (
+from dedup_job.runs.run_record import (
+    WAITING,
     About,
     Checkpoint,
     Profile,
@@ -94,7 +95,7 @@ def _run(job: Job, *, first: bool) -> Run:
                     _load_others(job)
                     known = job.target, job.snapshots, job.index, job.progress, job.stop
                     load_index(*known, course.forgotten)
-                    job.source.trust(job.index.held_ids)
+                    job.source.trust(job.index.membership)
             course.decide_all(batches)
         if job.follow is not None:
             course.follow()
@@ -197,12 +198,12 @@ class RunProgress:
         if self._job.refresher is not None:
             self._left |= self._job.refresher.begin(self._first)
             if self._follows:  # else the index is not loaded yet
-                self._job.index.forget_keys(self.forgotten)
+                self._job.index.tombstone(self.forgotten)
 
     def _recall(self) -> None:
         if self._job.refresher is not None:
             stayed = self._leaving.keys() - self._left
-            self._job.index.recall_keys({self._leaving[key] for key in stayed})
+            self._job.index.tombstone({self._leaving[key] for key in stayed}, gone=False)
             self._job.refresher.end(self._left, all_=self.read_all)
 
     @contextmanager
@@ -230,7 +231,7 @@ class RunProgress:
         for number, page in enumerate(pages):
             if number == 0:
                 with self.watch.timing(Stage.LOAD):
-                    is_loaded_now = self._job.index.load_promised()
+                    is_loaded_now = self._job.index.load_pending()
                 if is_loaded_now:  # which was told of
                     self._job.progress.total(self._expected)
                     self._since = time.perf_counter()
@@ -250,8 +251,8 @@ class RunProgress:
     def follow(self) -> None:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
-        self._job.index.load_promised()
-        self._job.progress.wait_for_new()
+        self._job.index.load_pending()
+        self._job.progress.total(None, WAITING)
         while not self._is_cut and self._job.source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)
@@ -290,7 +291,7 @@ class RunProgress:
         with self.watch.timing(Stage.WRITE):
             self._job.target.settle(report, number)
         self._settled, self.written = number, report
-        self._job.decider.arrived()
+        self._job.decider.on_committed()
         former = batch.documents.former
         self._left.update(former)
         self._again += len(batch.documents) if former else 0
@@ -306,7 +307,7 @@ class RunProgress:
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
-            unindexed=job.index.unindexed,
+            unindexed=job.index.counts.unindexed,
             profile=profile,
         )
 
@@ -361,13 +362,13 @@ def load_index(
                 )
                 progress.stage(said)
             read_index(target, snapshots, index, progress, stop)
-        index.forget_keys(forgotten)
+        index.tombstone(forgotten)
 
-    promised = None if index.others or snapshots is None else snapshots.promised()
+    promised = None if index.counts.referenced or snapshots is None else snapshots.promised()
     if promised is None:
         load()
     else:
-        index.promise(promised, load)
+        index.load_later(promised, load)
 
 
 def read_index(
@@ -390,4 +391,4 @@ def read_index(
             if snapshots:
                 snapshots.relieve(index)
 
-    index.remember(counted)
+    index.rebuild(counted)

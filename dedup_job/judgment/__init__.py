@@ -18,19 +18,19 @@ from dedup_job.native.bytes_column import Texts, pack
 from dedup_job.native.snapshot import cache_file, kept_arrays
 
 UNLIKELY: Final = "unlikely"
-"""What keeps a pair apart that no guard does: the model finds the same unlikely."""
+"""The reason of a refused pair without a guard: the model finds duplicates unlikely."""
 SIMILARITY: Final = "similarity"
-"""What keeps texts apart that are not alike enough."""
+"""The reason of a pair refused for its similarity."""
 PARTS: Final = _core.PARTS
-"""Parts of a text; only the first two are compared word by word."""
+"""The names of the parts of a text; only the first two are compared word by word."""
 APART: Final = (*_core.GUARDS, UNLIKELY, SIMILARITY)
-"""What keeps a pair apart, by code."""
+"""The reasons of refused pairs, by code."""
 NAMES: Final = Names(APART, _core.RICHER)
 JOINED: Final = _core.STATES.index("joined")
 VERDICT: Final = np.dtype([*_core.VERDICT], align=True)
-"""What is known of a pair of texts; see `Verdict` in src/judgment/judge.hpp."""
+"""The verdict on a pair of texts; see `Verdict` in src/judgment/judge.hpp."""
 PAIR_FEATURES: Final = np.dtype([*_core.PAIR_FEATURES], align=True)
-"""All that a comparison finds of a pair; see src/judgment/judge.hpp."""
+"""The full result of a comparison; see src/judgment/judge.hpp."""
 Verdicts = NDArray[np.void]
 """Verdicts of c pairs, VERDICT (c,)."""
 
@@ -39,23 +39,23 @@ _ROW: Final = np.zeros(1, dtype=np.int64)
 
 
 class DifferenceKind(StrEnum):
-    """What became of the words at one place, seen from the text that came later."""
+    """The kinds of differences, as seen from the later text."""
 
     vars().update({name.upper(): name for name in _core.DIFFERENCE_KINDS})
 
 
 Judged = Texts | _core.ReadTexts
-"""Texts to judge, read or not."""
+"""Texts to judge, parsed or not."""
 TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
-"""c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
+"""c pairs of texts: left texts, the row of each pair in them, right texts, the row in these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Why a pair is judged so: its probability, the guards that hold, and what each feature adds.
+    """The reasons of a verdict: probability, guards that hold, features and their weights by name.
 
-    kind: of text, one of KINDS; weights: by name of the feature, in log odds before calibration,
-    for (above 0) or against.
+    kind: of text, one of KINDS; weights: contributions to the log odds before calibration, positive
+    for duplicates.
     """
 
     kind: str
@@ -65,18 +65,15 @@ class Weighed:
     weights: dict[str, float]
 
     def reasons(self, sign: int) -> list[str]:
-        """Return in words the features that weigh most for the pair (1) or against it (-1)."""
+        """Return sentences on the features with most weight; sign: 1 for duplicates, -1 against."""
         own = [name for name, weight in self.weights.items() if sign * weight > _LEAST_WEIGHT]
         own.sort(key=lambda name: -sign * self.weights[name])
-        said = (in_words(name, self.features) for name in own)
-        return [reason for reason in said if reason][:_NAMED]
+        sentences = (in_words(name, self.features) for name in own)
+        return [sentence for sentence in sentences if sentence][:_NAMED]
 
 
 class Judge:
-    """Judges pairs of texts; pure and symmetric but for `richer`, safe to share between threads.
-
-    Texts are cleaned ones.
-    """
+    """Judges pairs of cleaned texts; pure, thread-safe, symmetric except for `richer`."""
 
     def __init__(
         self,
@@ -87,15 +84,15 @@ class Judge:
         judging: str = "differences",
         similarity: float = 1.0,
     ) -> None:
-        """Take a dictionary, the least probability of a duplicate, a model, a kind of text.
+        """Load the model; raises ConfigurationError if its file is damaged.
 
-        model: None is the one that ships; one without kinds finds features alone. judging: one of
-        `_core.JUDGINGS`. similarity: the least of a duplicate if similarity decides. Raises
-        ConfigurationError if the model's file is damaged.
+        confidence: the least probability of a duplicate. model: None for the one that ships; one
+        without kinds computes features only. judging: one of `_core.JUDGINGS`. similarity: the
+        least of a duplicate if similarity decides.
         """
         self.model = model if isinstance(model, Model) else load_model(model)
-        off = [guard.name in self.model.guards_off for guard in GUARDS]
-        self._heeded = sum(1 << k for k, is_off in enumerate(off) if not is_off)
+        off = self.model.guards_off
+        self._heeded = sum(1 << k for k, guard in enumerate(GUARDS) if guard.name not in off)
 
         def made_of(tables: Any) -> _core.Judge:
             return _core.Judge(
@@ -113,7 +110,7 @@ class Judge:
         self.core = kept_arrays(tables, made_of, lambda: build_tables(lexicon))
 
     def read(self, texts: Judged) -> _core.ReadTexts:
-        """Return n texts as they are compared."""
+        """Return n texts parsed for comparison."""
         if isinstance(texts, _core.ReadTexts):
             return texts
         *_, read = _core.sketch(pack(texts).utf8(), self.core)
@@ -123,31 +120,29 @@ class Judge:
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return the richness of n texts, larger for a better copy, uint32 (n, 4).
 
-        The first column that differs decides: images, choices, whether there is an answer, and an
-        explanation.
+        Columns: images, choices, has an answer, has an explanation; the first that differs decides.
         """
         return self.core.richness(self.read(texts)).view(np.uint32).reshape(-1, 4)
 
     def judge(self, pairs: TextPairs) -> Verdicts:
-        """Judge c pairs; their similarities are known if these decide."""
+        """Return the verdicts on c pairs, with similarities if these decide."""
         return self.core.compare(*self._pairs(pairs)).view(VERDICT)
 
     def measure(self, pairs: TextPairs) -> Verdicts:
-        """Measure the Jaccard similarity of the canonical texts of c pairs, and what is required.
+        """Return verdicts on c pairs with `similarity` and `required`, the least of a duplicate.
 
-        It is the share of the distinct character 3-grams of either that both have, without white
-        space. A text of one or two characters is its only gram; two texts without characters are
-        alike by 1, one such and another by 0. Equal left texts together are faster.
+        Similarity is the Jaccard index of the sets of character 3-grams of the canonical texts,
+        without white space. A text of one or two characters is its only gram; two empty texts have
+        similarity 1, an empty and another one 0. Equal left texts in a row are faster.
         """
         found = self.core.compare(*self._pairs(pairs), judges=False, measures=True)
         return found.view(VERDICT)
 
     def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:
-        """Return all that a comparison finds of c pairs of cleaned texts.
+        """Return features, guards and probabilities of c pairs, PAIR_FEATURES (c,), differences.
 
-        Features, guards and probabilities, PAIR_FEATURES (c,), and the differences in their order.
-        guards: a bit for each of GUARDS, whether or not this model heeds it; equal: nothing
-        differs, so they are the same whatever the model says; kind: a place in KINDS.
+        guards: a bit for each of GUARDS, even if this model does not heed it; equal: no difference,
+        so the pair is joined without the model; kind: an index of KINDS.
         """
         kinds = _core.DIFFERENCE_KINDS
         found, differences = self.core.explain(*self._pairs(pairs))
@@ -156,9 +151,9 @@ class Judge:
             for each in differences
         ]
 
-    def weigh(self, text: str, other: str) -> Weighed:
+    def weigh(self, text: str, earlier: str) -> Weighed:
         """Return the reasons of the verdict on a pair of cleaned texts."""
-        (found,), _ = self.explain(([text], _ROW, [other], _ROW))
+        (found,), _ = self.explain(([text], _ROW, [earlier], _ROW))
         names, kind = feature_names(), int(found["kind"])
         *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])
         guards = int(found["guards"]) & self._heeded

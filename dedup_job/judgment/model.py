@@ -1,21 +1,20 @@
 """The model of the judge: a file of JSON, read and checked, and fitted to labels.
 
-format, version   what it is
-features          names, in the order of the rows that it weighs
-kinds             a model for each kind of text, of three parts:
-trees             feature, threshold, left, right, value: a node each, of all trees; a leaf has
-                  the feature -1, from others it goes left where the feature is at most the
-                  threshold, to a later node; roots: where each tree begins
-calibration       scores, sums of the leaves' values, ascending; probabilities of those, between
-                  them a line
-left_out          what models of other banks said of labelled pairs: probabilities of different
-                  and same ones, ascending; 0 where a guard keeps a pair apart
-guards_off        guards that keep no pair apart where this model decides; none if absent
-sources           what it was trained on
+format, version   constants
+features          names, in the order of the rows that the trees weigh
+kinds             a model for each kind of text, with:
+trees             feature, threshold, left, right, value: by node, of all trees; a leaf has the
+                  feature -1; others lead left if the feature is at most the threshold, always
+                  to a later node; roots: the first node of each tree
+calibration       scores: sums of the values of leaves, ascending; probabilities: of these, linear
+                  in between
+left_out          probabilities of labelled pairs by models of other banks, of different and same
+                  pairs, ascending; 0 for a pair with a guard
+guards_off        guards that this model does not heed; none if absent
+sources           the training data
 
-A model for one collection is the one that ships, calibrated on labels of the collection. A guard is
-switched off if the labels call most of its pairs the same, and only if cross-validation shows that
-this helps.
+The model of a collection is the one that ships, calibrated on labels of the collection. A guard is
+switched off if most of its pairs are labelled the same, and if cross-validation shows a gain.
 """
 
 import json
@@ -37,7 +36,7 @@ from dedup_job.messages import ConfigurationError, Message
 FORMAT: Final = "judge of dedup"
 VERSION: Final = 2
 KINDS: Final = _core.TEXT_KINDS
-"""Kinds of text, in the order of their codes."""
+"""The kinds of text, by code."""
 MOST_BYTES: Final = 1 << 20
 _PARTS: Final[Mapping[str, Mapping[str, type]]] = {  # arrays of a kind's parts
     "trees": {
@@ -49,37 +48,37 @@ _PARTS: Final[Mapping[str, Mapping[str, type]]] = {  # arrays of a kind's parts
 }  # fmt: skip
 FOLDS: Final = 10
 POINTS: Final = 65
-"""Of a calibration."""
+"""Points of a calibration."""
 _BEYOND = 2.0  # how far a calibration reaches beyond the scores
 _STEPS, _LONGEST, _RIDGE = 50, 2.0, 1e-9  # of Newton's method
-_PRIOR = 50.0  # labels that the pairs which the shipped model was calibrated on count for
-_OFF_FROM, _OFF_SHARE = 20, 2 / 3  # labelled pairs of a guard, and the same ones of them
-_SURE = 0.01  # how likely a pair that a guard keeps apart is the same, for a comparison
-_WRONG = 0.005  # different pairs that may be joined
-_FALLS_FROM = 200  # different pairs from which the confidence may fall
-_LOWEST, _PER_CONFIDENCE = 0.5, 1000  # the least confidence, and how finely it is set
+_PRIOR = 50.0  # weight of the pairs of the shipped calibration, in labels
+_OFF_FROM, _OFF_SHARE = 20, 2 / 3  # least labelled pairs of a guard; least share of same ones
+_SURE = 0.01  # probability of a pair with a guard, in the loss
+_WRONG = 0.005  # share of the different pairs that may be joined
+_FALLS_FROM = 200  # different pairs from which on the confidence may fall
+_LOWEST, _PER_CONFIDENCE = 0.5, 1000  # the least confidence, and its steps per 1
 _LEFT_OUT = 10_000  # probabilities of each class in a file
 _ALL = (1 << len(GUARDS)) - 1
 
 
 class TextKind(StrEnum):
-    """Kinds of text, in the order of their codes; auto: told from the texts."""
+    """The kinds of text, by code; auto: inferred from the texts."""
 
     vars().update({name.upper(): name for name in KINDS})
     AUTO = "auto"
 
 
 class Joined(NamedTuple):
-    """How many labelled pairs are joined, of so many."""
+    """The number of labelled pairs that are joined, and of all."""
 
     joined: int
     of: int
 
 
 class KindModel(NamedTuple):
-    """The model of a kind of text: its trees, and what it said of labelled pairs it had not seen.
+    """The model of a kind of text: trees with calibration, see `_core.evaluate`.
 
-    trees: see `_core.evaluate`; different, same: float64 (d,) and (s,), ascending.
+    different, same: probabilities of labelled pairs that it had not seen, float64 (n,), ascending.
     """
 
     trees: Mapping[str, NDArray[Any]]
@@ -88,7 +87,7 @@ class KindModel(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Models in the order of KINDS, and the guards that do not count."""
+    """The models by kind of text, in the order of KINDS, and the guards that are switched off."""
 
     kinds: tuple[KindModel, ...]
     guards_off: tuple[str, ...] = ()
@@ -96,7 +95,7 @@ class Model(NamedTuple):
     def evaluate(
         self, features: NDArray[np.float64], kinds: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores and probabilities of n pairs, float64 (n,), by features and kinds."""
+        """Return scores and probabilities of n pairs, float64 (n,); features: float64 (n, f)."""
         scores, probabilities = np.zeros((2, len(kinds)))
         for code, kind in enumerate(self.kinds):
             own = kinds == code
@@ -106,17 +105,17 @@ class Model(NamedTuple):
 
 
 def feature_names() -> list[str]:
-    """Return the names of the features of a pair, in their order."""
+    """Return the names of the features of a pair, in the order of the core."""
     return [name for name, _ in _core.FEATURES]
 
 
 def shipped_model() -> str:
-    """Return the file of the model that ships."""
+    """Return the text of the model file that ships."""
     return files("dedup_job.judgment").joinpath("model.json").read_text("utf-8")
 
 
 def load_model(path: Path | None) -> Model:
-    """Return the model of a file, or the one that ships; UsageError says what is wrong with it."""
+    """Return the model of a file, None for the one that ships; raises ConfigurationError."""
     if path is None:
         return model_of(shipped_model(), Message("that ships"))
     if path.exists() and not path.is_file():
@@ -125,7 +124,7 @@ def load_model(path: Path | None) -> Model:
 
 
 def model_of(text: str, path: Path | str) -> Model:
-    """Return the model that a text holds; `path` is named in errors."""
+    """Return the model of the text of a file; raises ConfigurationError, which names `path`."""
     try:
         document = json.loads(text, parse_constant=int)  # which refuses NaN
     except (ValueError, RecursionError):
@@ -159,7 +158,7 @@ def _kind_of(document: Mapping[str, Mapping[str, Any]]) -> KindModel:
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
             raise ValueError
     trees = parts["trees"] | parts["calibration"]
-    _core.evaluate(trees, np.empty(0))  # which refuses what is damaged
+    _core.evaluate(trees, np.empty(0))  # raises ValueError if damaged
     return KindModel(trees, **parts["left_out"])
 
 
@@ -172,14 +171,14 @@ def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any
 
 
 def part_of(arrays: Mapping[str, Sequence[float]]) -> dict[str, dict[str, list[float]]]:
-    """Return the part of a file for one kind, given the arrays of trees, calibration, left_out."""
+    """Return the entry of a kind in a file; arrays: of trees, calibration and left_out by name."""
     return {part: {name: list(arrays[name]) for name in names} for part, names in _PARTS.items()}
 
 
 def document_of(
     kinds: Mapping[str, object], sources: object, guards_off: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the document of a file; kinds: a `part_of` each."""
+    """Return the JSON document of a file; kinds: the `part_of` of each."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -196,10 +195,10 @@ def _refuse(path: Path | str, why: str) -> NoReturn:
 
 
 class Labels(NamedTuple):
-    """n labelled pairs, and the judge's view of them.
+    """n labelled pairs.
 
-    found: PAIR_FEATURES (n,); same: bool (n,), whether they are labelled the same; groups: int64
-    (n,), those of one number are left out together.
+    found: PAIR_FEATURES (n,); same: bool (n,), the labels; groups: int64 (n,), pairs with the same
+    number are in the same fold of a cross-validation.
     """
 
     found: NDArray[np.void]
@@ -211,16 +210,16 @@ class Labels(NamedTuple):
         return Labels(self.found[rows], self.same[rows], self.groups[rows])
 
     def kept_apart(self, off: int) -> NDArray[np.bool_]:
-        """Return whether a guard that is not switched off keeps each apart, bool (n,)."""
+        """Return whether a guard holds for each pair, bool (n,); off: bits of ignored guards."""
         return np.asarray(self.found["guards"] & np.uint32(_ALL & ~off) != 0)
 
     def judged(self, probabilities: NDArray[np.float64], off: int) -> NDArray[np.float64]:
-        """Return probabilities of a model with guards and equal pairs applied, float64 (n,)."""
+        """Return the probabilities, set to 0 by guards and to 1 for equal pairs, float64 (n,)."""
         return np.where(self.kept_apart(off), 0, np.where(self.found["equal"], 1, probabilities))
 
 
 class Figures(NamedTuple):
-    """Labelled pairs that are joined at a confidence."""
+    """The labelled pairs that are joined at a confidence, by label."""
 
     confidence: float
     different: Joined
@@ -228,11 +227,11 @@ class Figures(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """A model that fits labels.
+    """A model that was fitted to labels.
 
-    document: the model's file. shipped, shipped_best: of the model that ships, at the present
-    confidence and at the best; own: of this model, by cross-validation. off: guards that are
-    switched off; refused: pairs labelled the same that a guard keeps apart all the same, by guard.
+    document: the model file. shipped, shipped_best: of the model that ships, at the present
+    confidence and at the best one; own: of this model, by cross-validation. off: guards that are
+    switched off; refused: pairs labelled the same that another guard keeps apart, by guard.
     """
 
     document: Mapping[str, Any]
@@ -245,9 +244,9 @@ class Learnt(NamedTuple):
 
 
 def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
-    """Return a model that fits n labels.
+    """Return the shipped model calibrated on n labels.
 
-    confidence: the present one; sources: description of the labels, for the file.
+    confidence: the present setting; sources: description of the labels, for the file.
     """
     file = json.loads(shipped_model())
     shipped = model_of(shipped_model(), "that ships")
@@ -262,26 +261,26 @@ def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
     left_out = min(tried, key=lambda found: _loss(labels, found))
     off = 0 if left_out is tried[0] else off
     now = labels.judged(probabilities, 0)
-    dial = _dial(left_out, labels, confidence)
-    own = _figures(left_out, labels.same, dial)
+    best = _best_confidence(left_out, labels, confidence)
+    own = _figures(left_out, labels.same, best)
     names = [guard.name for k, guard in enumerate(GUARDS) if off >> k & 1]
-    told = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
+    source = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
     parts = {}
     for code, (name, prior) in enumerate(zip(KINDS, priors, strict=True)):
-        here, trees = labels.found["kind"] == code, file["kinds"][name]["trees"]
-        curve = _curve(labels.where(here), scores[here], off, prior)
-        reach = np.concatenate([scores[here], file["kinds"][name]["calibration"]["scores"]])
-        said = {
-            side: _thinned(np.sort(np.round(left_out[here & (labels.same == alike)], 6))).tolist()
+        chosen, trees = labels.found["kind"] == code, file["kinds"][name]["trees"]
+        curve = _curve(labels.where(chosen), scores[chosen], off, prior)
+        reach = np.concatenate([scores[chosen], file["kinds"][name]["calibration"]["scores"]])
+        by_label = {
+            side: _thinned(np.sort(np.round(left_out[chosen & (labels.same == alike)], 6))).tolist()
             for side, alike in (("different", False), ("same", True))
         }
-        parts[name] = part_of({**trees, **calibration(*curve, reach), **said})
-    document = document_of(parts, [*file["sources"], {**told, "confidence": dial}], names)
+        parts[name] = part_of({**trees, **calibration(*curve, reach), **by_label})
+    document = document_of(parts, [*file["sources"], {**source, "confidence": best}], names)
     return Learnt(
         document,
-        dial,
+        best,
         _figures(now, labels.same, confidence),
-        _figures(now, labels.same, _dial(now, labels, confidence)),
+        _figures(now, labels.same, _best_confidence(now, labels, confidence)),
         own,
         names,
         _refused(labels, off),
@@ -294,24 +293,23 @@ class _Prior(NamedTuple):
 
 
 def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
-    said = np.concatenate([model.different, model.same])
-    same = np.arange(len(said)) >= len(model.different)
-    free = said > 0
-    return _Prior(np.interp(said[free], curve["probabilities"], curve["scores"]), same[free])
+    likely = np.concatenate([model.different, model.same])
+    same = np.arange(len(likely)) >= len(model.different)
+    free = likely > 0
+    return _Prior(np.interp(likely[free], curve["probabilities"], curve["scores"]), same[free])
 
 
 def _left_out(
     labels: Labels, scores: NDArray[np.float64], priors: Sequence[_Prior], *, heeds: bool
 ) -> NDArray[np.float64]:
-    """Return the probability of each pair by a model of the other labels, float64 (n,)."""
     found = np.zeros(len(scores))
     for fold in range(FOLDS):
         out = labels.groups % FOLDS == fold
         off = 0 if heeds else _guards_off(labels.where(~out))
         for code, prior in enumerate(priors):
             own = out & (labels.found["kind"] == code)
-            others = ~out & (labels.found["kind"] == code)
-            slope, shift = _curve(labels.where(others), scores[others], off, prior)
+            rest = ~out & (labels.found["kind"] == code)
+            slope, shift = _curve(labels.where(rest), scores[rest], off, prior)
             found[own] = labels.where(own).judged(sigmoid(slope * scores[own] + shift), off)
     return found
 
@@ -328,18 +326,16 @@ def _curve(
     )
 
 
-def _loss(labels: Labels, said: NDArray[np.float64]) -> float:
-    """Return the logarithmic loss; a guard counts as much as a probability near 0."""
-    sure = said.clip(_SURE, 1 - _SURE)
-    return -float(np.log(np.where(labels.same, sure, 1 - sure)).sum())
+def _loss(labels: Labels, likely: NDArray[np.float64]) -> float:
+    clipped = likely.clip(_SURE, 1 - _SURE)
+    return -float(np.log(np.where(labels.same, clipped, 1 - clipped)).sum())
 
 
 def _guards_off(labels: Labels) -> int:
-    """Return as bits the guards that labels contradict where no other one holds."""
     off = 0
     while True:
-        left = labels.found["guards"] & np.uint32(_ALL & ~off)
-        more = [k for k in range(len(GUARDS)) if _is_contradicted(labels.same[left == 1 << k])]
+        guards = labels.found["guards"] & np.uint32(_ALL & ~off)
+        more = [k for k in range(len(GUARDS)) if _is_contradicted(labels.same[guards == 1 << k])]
         if not more:
             return off
         off |= sum(1 << k for k in more)
@@ -350,21 +346,21 @@ def _is_contradicted(same: NDArray[np.bool_]) -> bool:
 
 
 def _refused(labels: Labels, off: int) -> dict[str, int]:
-    left = (labels.found["guards"] & np.uint32(_ALL & ~off))[labels.same]
+    guards = (labels.found["guards"] & np.uint32(_ALL & ~off))[labels.same]
     counts = {
-        guard.name: int(np.count_nonzero((left & -left) == np.uint32(1 << k)))
+        guard.name: int(np.count_nonzero((guards & -guards) == np.uint32(1 << k)))
         for k, guard in enumerate(GUARDS)
     }
     return {name: n for name, n in counts.items() if n}
 
 
-def _dial(said: NDArray[np.float64], labels: Labels, now: float) -> float:
+def _best_confidence(likely: NDArray[np.float64], labels: Labels, now: float) -> float:
     """Return the least confidence that joins few of the different pairs.
 
-    It falls only where there are enough of them: of 200 without one that is joined, 1.9 % may be
-    wrong all the same (Wilson's interval).
+    It falls below `now` only with many of them: if none of 200 is joined, up to 1.9 % may be wrong
+    (Wilson's interval).
     """
-    different = np.sort(said[~labels.same])
+    different = np.sort(likely[~labels.same])
     allowed = math.floor(_WRONG * len(different))
     first = different[-1 - allowed] if len(different) > allowed else 0.0
     least = min((math.floor(first * _PER_CONFIDENCE) + 1) / _PER_CONFIDENCE, 1.0)
@@ -372,12 +368,12 @@ def _dial(said: NDArray[np.float64], labels: Labels, now: float) -> float:
 
 
 def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    places = np.linspace(0, len(values) - 1, min(len(values), _LEFT_OUT))
-    return np.take(values, places.astype(np.int64))
+    chosen = np.linspace(0, len(values) - 1, min(len(values), _LEFT_OUT))
+    return np.take(values, chosen.astype(np.int64))
 
 
-def _figures(said: NDArray[np.float64], same: NDArray[np.bool_], confidence: float) -> Figures:
-    joined = said >= confidence
+def _figures(likely: NDArray[np.float64], same: NDArray[np.bool_], confidence: float) -> Figures:
+    joined = likely >= confidence
     different, alike = (Joined(int(joined[s].sum()), int(s.sum())) for s in (~same, same))
     return Figures(confidence, different, alike)
 
@@ -387,7 +383,7 @@ def logistic(
     same: NDArray[np.bool_],
     weights: NDArray[np.float64] | None = None,
 ) -> tuple[float, float]:
-    """Return slope and shift of the logistic curve of n scores (Platt 1999); it never falls."""
+    """Return slope, at least 0, and shift of the logistic curve of n scores (Platt 1999)."""
     weighed = np.ones(len(scores)) if weights is None else weights
     alike, unlike = float(weighed[same].sum()), float(weighed[~same].sum())
     target = np.where(same, (alike + 1) / (alike + 2), 1 / (unlike + 2))
@@ -402,7 +398,7 @@ def logistic(
 
 
 def calibration(slope: float, shift: float, scores: NDArray[np.float64]) -> dict[str, list[float]]:
-    """Return points of a logistic curve as a model holds them, over the range of the scores."""
+    """Return the `calibration` of a model file for a logistic curve over the range of scores."""
     ends = float(scores.min()) - _BEYOND, float(scores.max()) + _BEYOND
     points: NDArray[np.float64] = np.linspace(*ends, POINTS).round(6)
     return {

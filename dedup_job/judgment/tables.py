@@ -46,9 +46,10 @@ _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀�
 
 @functools.cache
 def folds() -> dict[str, tuple[str, str]]:
-    """Return a character's folding, and RAISED or LOWERED for superscripts and subscripts.
+    """Return the folding of each character, with RAISED, LOWERED or JOINED, else "".
 
-    JOINED: what stands beside it decides, or is decided by it: an accent, 著 in 名著, “髮”.
+    RAISED, LOWERED: superscripts and subscripts. JOINED: it depends on its neighbours, or they on
+    it: an accent, 著 in 名著, “髮”.
     """
     import opencc
 
@@ -124,13 +125,13 @@ def class_of(character: str) -> str:
     kind = unicodedata.category(character)
     if character.isalpha() or (kind in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10):
         return "letter"
-    drawn = 0x2500 <= point < 0x25A0 or point in (0xFFFC, 0xFFFD)  # frames, what is not readable
+    drawn = 0x2500 <= point < 0x25A0 or point in (0xFFFC, 0xFFFD)  # frames, unreadable characters
     return "mark" if character in "@&" or (kind in _MARKS and not drawn) else "other"
 
 
 @functools.cache
 def sections_of(name: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the lines of a data file of this folder by section."""
+    """Return the lines of a data file of this folder, by section."""
     found: dict[str, list[str]] = {}
     for line in files("dedup_job.judgment").joinpath(name).read_text("utf-8").splitlines():
         if line.startswith("["):
@@ -156,16 +157,16 @@ def _listed(bits: Mapping[str, int]) -> dict[str, int]:
 
 @functools.cache
 def phrases() -> dict[str, int]:
-    """Return the phrases that are looked for in a text, with bits of `_core.PHRASES`."""
+    """Return the phrases that parsing looks for, with bits of `_core.PHRASES`."""
     return _listed(_core.PHRASES)
 
 
 @functools.cache
 def words() -> dict[str, tuple[int, int]]:
-    r"""Return bits of `_core.FLAGS` of words, and of commands as \leq, with a number.
+    r"""Return bits of `_core.FLAGS` and a number for each word, and for commands such as \leq.
 
-    It is the number of a word's set of synonyms, from 1, the sign that a command stands for, or the
-    character that a pair of one and a mark stands for.
+    The number is that of the set of synonyms, 1-based, the code point of the sign of a command,
+    or the code point of the character composed of a pair of character and mark.
     """
     flags, number = _listed(_core.FLAGS), dict[str, int]()
     for sign, *names in map(str.split, sections_of(WORDS)["symbols"]):
@@ -183,20 +184,20 @@ def words() -> dict[str, tuple[int, int]]:
 
 @functools.cache
 def negating() -> str:
-    """Return the characters that a Chinese word negates by."""
+    """Return the characters that negate a Chinese word."""
     return "".join(_entries("negating"))
 
 
 @functools.cache
 def proper_nouns() -> frozenset[str]:
-    """Return the words of jieba that name persons, places or organisations."""
+    """Return the words of jieba that name persons, locations or organisations."""
     lines = jieba_files()[0].read_text("utf-8").splitlines()
     tags = {word: tag for word, _, tag in map(str.split, lines)}
     return frozenset(word for word, tag in tags.items() if tag.startswith(("nr", "ns", "nt")))
 
 
 def table_digest() -> str:
-    """Return a digest of all that the tables are made of."""
+    """Return a digest of the sources of the tables."""
     folder, made_of = Path(__file__).parent, ("tables.py", "*.txt")
     own = (digest_of(file) for names in made_of for file in sorted(folder.glob(names)))
     versions = version("opencc"), unicodedata.unidata_version, digest_of_lexicon()
@@ -208,8 +209,8 @@ class Relations:
     """Groups and pairs of words and characters.
 
     opposites: groups of words that exclude each other. alike: groups of characters that look or
-    sound alike. units: how they are written behind a number, and their symbols. whole: what
-    stands for a whole text, numerals in English and units.
+    sound alike. units: symbols by spelling behind a number. whole: plain texts of words that are a
+    whole text, such as English numerals and units.
     """
 
     opposites: tuple[tuple[str, ...], ...]
@@ -252,16 +253,16 @@ def _pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
 def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
     """Return the tables for a lexicon of n nodes (about a second); texts with offsets.
 
-    folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
-    scripts: uint32 (of these), RAISED, LOWERED or JOINED, 0 for others.
-    classes: uint8 (65536,), places in `_core.CLASSES`.
-    proper: uint8 (n,), 1 for what names a person, a place or an organisation.
-    weights: float32 (n,), inverse document frequencies, 0 where there is none.
-    phrases: texts, sorted; phrase_kinds: uint16 (of each).
-    words: texts; word_flags, word_numbers: uint32 (of each).
-    negating: characters that a Chinese word negates by.
+    folded: texts, of each character of the basic plane, then of MATHEMATICAL.
+    scripts: uint32, of the same, RAISED, LOWERED or JOINED, 0 for others.
+    classes: uint8 (65536,), indexes of `_core.CLASSES`.
+    proper: uint8 (n,), 1 for names of persons, locations and organisations.
+    weights: float32 (n,), inverse document frequencies, 0 if unknown.
+    phrases: texts, sorted; phrase_kinds: uint16, of each.
+    words: texts; word_flags, word_numbers: uint32, of each.
+    negating: characters that negate a Chinese word.
     opposites, alike: texts of all groups; opposites_groups, alike_groups: uint32, group of each.
-    spelled: words, spellings: the plain text of each; uses: uint8, of a word as a unit, bits.
+    spelled: words, spellings: the plain text of each; uses: uint8, bits of its uses as a unit.
     """
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
     plain, scripts = zip(*(folds().get(each, (each, "")) for each in characters), strict=True)
@@ -300,7 +301,7 @@ def _grouped(name: str, groups: Sequence[Sequence[str]]) -> dict[str, NDArray[An
 
 
 def texts_of(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the tables of texts: code points, and where each text begins."""
+    """Return the two tables of texts: code points, and offsets of the texts."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     return {name: points, f"{name}_offsets": np.cumsum([0, *map(len, texts)])}
 

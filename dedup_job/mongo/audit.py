@@ -24,7 +24,7 @@ from dedup_job.mongo.state import holder
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Progress, Status
+from dedup_job.runs.run_record import Progress, Status
 from dedup_job.runs.status import Check
 
 ROWS = 5000

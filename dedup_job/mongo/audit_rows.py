@@ -334,7 +334,7 @@ def _decisions(known: Known) -> Decisions:
         made["richer"][row] = sum(1 << NAMES.richer.index(name) for name in pair.richer)
         made["left_out"][row] = round(100 * pair.left_out)
         made["apart"][row] = NAMES.kinds.index(pair.kind) if pair.kind else 0
-        made["place"][row] = places.index(elsewhere[row])
+        made["collection"][row] = places.index(elsewhere[row])
         made["group"][row] = one.values.get("group", 0)
         if one.reason:
             made["outcome"][row] = CODES[one.reason]

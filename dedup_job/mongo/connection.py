@@ -23,7 +23,7 @@ from dedup_job.files import make_private
 from dedup_job.messages import DatabaseUnreachable, Message, UsageError, joined
 from dedup_job.mongo.errors import RetryPolicy, translated
 from dedup_job.mongo.uri import is_well_formed, redacted
-from dedup_job.runs.run import Progress
+from dedup_job.runs.run_record import Progress
 
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]

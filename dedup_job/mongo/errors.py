@@ -35,7 +35,7 @@ from dedup_job.messages import (
     joined,
     said_by,
 )
-from dedup_job.runs.run import QUIET, Progress
+from dedup_job.runs.run_record import QUIET, Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _MIN_SECONDS = 5.0  # for the last attempt

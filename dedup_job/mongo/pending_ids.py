@@ -11,7 +11,7 @@ import numpy as np
 from bson import Timestamp
 from numpy.typing import NDArray
 
-from dedup_job.columns import Holding
+from dedup_job.columns import IdMembership
 from dedup_job.documents import longest_before
 from dedup_job.messages import Message, UsageError, said_by
 from dedup_job.mongo.change_stream import (
@@ -82,7 +82,7 @@ class PendingIds:
         self._since: Bookmark | None = None
         self._now: Position | None = None
         self._why_not = ""  # why the changes cannot be followed
-        self._index: Callable[[], Holding | None] | None = None
+        self._index: Callable[[], IdMembership | None] | None = None
         self._came: list[bytes] | None = None  # since then, in order, once it was looked for
         self._looked = False
         self.units: Sequence[Unit] = ()  # to be decided again before what is new
@@ -198,7 +198,7 @@ class PendingIds:
     def _compares(self) -> bool:
         return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every
 
-    def trust(self, index: Callable[[], Holding | None]) -> None:
+    def trust(self, index: Callable[[], IdMembership | None]) -> None:
         """Look the target's ids up in an index, but for a proof; it may come late, or be None."""
         self._index = index
 
@@ -236,7 +236,7 @@ class PendingIds:
         every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
         proof = proof or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
-            index: Future[Holding | None] | None = None
+            index: Future[IdMembership | None] | None = None
             coming = pool.submit(next, every, None)
             while (page := coming.result()) is not None:
                 coming = pool.submit(next, every, None)
@@ -248,7 +248,7 @@ class PendingIds:
                 yield page.keys.take(~known).list()
 
     def _known(
-        self, keys: BytesColumn, pool: ThreadPoolExecutor, index: Holding | None
+        self, keys: BytesColumn, pool: ThreadPoolExecutor, index: IdMembership | None
     ) -> NDArray[np.bool_]:
         def ask(collection: RawDocuments, keys: BytesColumn) -> NDArray[np.bool_]:
             return held(collection, keys, self._retry)

@@ -319,7 +319,8 @@ def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn
 
     `of`, and where such a document lies in another collection, `against`.
     """
-    keys, places, codes = decisions.of.take(rows), decisions.names.places, decisions["place"][rows]
+    keys, places = decisions.of.take(rows), decisions.names.collections
+    codes = decisions["collection"][rows]
     if not places:
         return renamed_keys(keys, "of")
     begins = np.array([_VALUE, *(len(name.encode()) + 2 for name in places[1:])])[codes]

@@ -26,7 +26,7 @@ from dedup_job.mongo.reading import ID_PAGE, estimated, in_turn, look_up, majori
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.runs.run import Checkpoint, Progress
+from dedup_job.runs.run_record import Checkpoint, Progress
 
 log = logging.getLogger("dedup")
 CHANGED, DELETED = "changed", "deleted"

@@ -26,7 +26,7 @@ from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Status
+from dedup_job.runs.run_record import Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import numpy as np
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError
 
-from dedup_job.columns import Decisions, Documents, own_groups
+from dedup_job.columns import Decisions, Documents, founder_group_ids
 from dedup_job.documents import Document
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import id_keys, raw_bson
@@ -45,7 +45,7 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Progress, Status
+from dedup_job.runs.run_record import Checkpoint, Progress, Status
 
 log = logging.getLogger("dedup")
 _Keys = Set[bytes]
@@ -379,7 +379,7 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
     # one that gave way may have founded a group, which others are in now: it gets another one
     kept_rows = [one.row.raw for one in piece if one.kept]
     gave_way = [raw_bson.find(raw, b"kept_by") is not None for raw in kept_rows]
-    decisions["group"][gave_way] = own_groups(documents.keys)[gave_way] ^ number
+    decisions["group"][gave_way] = founder_group_ids(documents.keys)[gave_way] ^ number
     kept = target.rows.encode(documents, decisions, number)
     out = Leaving(target, number, [one_more], pieces)
 

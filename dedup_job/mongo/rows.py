@@ -11,7 +11,7 @@ from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
+from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, founder_group_ids
 from dedup_job.documents import Document, Pair
 from dedup_job.fingerprint import Sketcher
 from dedup_job.messages import UsageError
@@ -279,7 +279,9 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     groups = decisions["group"][rows]
-    other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
+    other = (groups != founder_group_ids(keys)) & (
+        groups != 0
+    )  # 0: of a form that says nothing of it
     return raw_bson.number_fields("group", groups, other)
 
 
@@ -340,7 +342,7 @@ def run_of(raw: bytes, *, is_kept: bool) -> Any:
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
     """Return the groups of raw kept documents by key, which may be a number of another type."""
     named = [mark_in(raw).get("group") for raw in raws]
-    own = own_groups(strings_of([id_keys.id_element(raw) for raw in raws])).tolist()
+    own = founder_group_ids(strings_of([id_keys.id_element(raw) for raw in raws])).tolist()
     given = zip(keys, named, own, strict=True)
     return {key: group if _is_int(group) else first for key, group, first in given}
 

@@ -22,18 +22,18 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn, look_up, majority, pages, some
 from dedup_job.mongo.records import PairReader
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
-from dedup_job.runs.survey import BINS, BY_THRESHOLD, Drawn
+from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, ListKind
+from dedup_job.runs.survey import BINS, BY_THRESHOLD, PairSample
 
-_CHANGED = (What.CHANGED, What.DELETED)
+_CHANGED = (ListKind.CHANGED, ListKind.DELETED)
 _FIELDS: Mapping[str, Mapping[str, Any]] = {  # of what is listed
-    What.DROPPED: {"decision": "duplicate"},
-    What.NEAR: {"reason": "near"},
-    What.EXACT: {"reason": "exact"},
-    What.SKIPPED: {"decision": "skipped"},
-    What.QUARANTINED: {"decision": "quarantined"},
-    What.GROUPS: {"decision": "duplicate"},
-    What.REFUSED: {"dedup.refused": {"$exists": True}},
+    ListKind.DROPPED: {"decision": "duplicate"},
+    ListKind.NEAR: {"reason": "near"},
+    ListKind.EXACT: {"reason": "exact"},
+    ListKind.SKIPPED: {"decision": "skipped"},
+    ListKind.QUARANTINED: {"decision": "quarantined"},
+    ListKind.GROUPS: {"decision": "duplicate"},
+    ListKind.REFUSED: {"dedup.refused": {"$exists": True}},
     **{what: {"what": str(what)} for what in _CHANGED},
 }
 _PAGE, _WITH_TEXTS = 2000, 200
@@ -59,7 +59,7 @@ class Sampler:
 
     def check(self) -> None:
         """Refuse what the form of the target does not hold, with UsageError."""
-        needs_mark = self._of_target and (self.wanted.what == What.REFUSED or self.wanted.run)
+        needs_mark = self._of_target and (self.wanted.what == ListKind.REFUSED or self.wanted.run)
         if needs_mark and not self.target.rows.has_runs:
             raise UsageError(
                 "the form of {target} (output.document = classic) holds neither what was "
@@ -69,7 +69,7 @@ class Sampler:
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:
         """Yield the ids of all that is wanted."""
-        if self.wanted.what == What.GROUPS:
+        if self.wanted.what == ListKind.GROUPS:
             yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
             return
         for page in self._pages(_PAGE, {"_id": 1}, limit):
@@ -78,7 +78,7 @@ class Sampler:
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
         """Yield all that is wanted: in `_id` order, groups the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
-        if self.wanted.what == What.GROUPS:
+        if self.wanted.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)
             for found in self._groups(size, limit):
                 own = self.target.texts([key for key, _ in found]) if texts else {}
@@ -93,7 +93,7 @@ class Sampler:
 
     def count(self) -> int:
         """Return the number of rows, documents or groups that are wanted."""
-        groups = [{"$group": {"_id": self._group}}] if self.wanted.what == What.GROUPS else []
+        groups = [{"$group": {"_id": self._group}}] if self.wanted.what == ListKind.GROUPS else []
         found = self._aggregate([{"$match": self._query()}, *groups, {"$count": "n"}])
         return next((int(one["n"]) for one in found), 0)
 
@@ -104,7 +104,7 @@ class Sampler:
 
         Of duplicates those come first of which most was left out, then the least likely.
         """
-        if self.wanted.what == What.GROUPS:
+        if self.wanted.what == ListKind.GROUPS:
             return self.first(count, texts=texts)
         order = self._narrowest if seed is None else {"at": 1}
         steps: list[dict[str, Any]] = [
@@ -116,10 +116,10 @@ class Sampler:
         ]
         return self._read(self._aggregate(steps), texts=texts)
 
-    def draw(self, seed: int, extreme: int, random: int) -> Drawn:
+    def draw(self, seed: int, extreme: int, random: int) -> PairSample:
         """Draw pairs without texts: `extreme` ones near the other decision, the others by seed."""
         if self._of_target and not self.target.rows.has_runs:
-            return Drawn()
+            return PairSample()
         kind = f"${self._kind}"
         measure: Any = {"$ifNull": [f"${self._pair}probability", f"${self._pair}similarity"]}
         if self._of_target:
@@ -134,7 +134,7 @@ class Sampler:
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
         parts = ("extreme", "random", "by_class")
-        return Drawn(bins, *(self._read(found[name], texts=False) for name in parts))
+        return PairSample(bins, *(self._read(found[name], texts=False) for name in parts))
 
     def _read(self, found: Iterable[RawBSONDocument], *, texts: bool) -> list[DecidedDocument]:
         """Return documents by the `_id` of what is found, in this order; the vanished not."""
@@ -145,7 +145,7 @@ class Sampler:
 
     @property
     def _of_target(self) -> bool:
-        return self.wanted.what in (What.KEPT, What.REFUSED)
+        return self.wanted.what in (ListKind.KEPT, ListKind.REFUSED)
 
     @property
     def _collection(self) -> AnyCollection:
@@ -163,9 +163,9 @@ class Sampler:
 
     @property
     def _narrowest(self) -> Mapping[str, int]:
-        if self.wanted.what == What.REFUSED:
+        if self.wanted.what == ListKind.REFUSED:
             return {"dedup.refused.probability": -1, "dedup.refused.similarity": -1}
-        narrow = self.wanted.what in (What.DROPPED, What.NEAR)
+        narrow = self.wanted.what in (ListKind.DROPPED, ListKind.NEAR)
         return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
 
     def _at_random(self, seed: int) -> Mapping[str, Any]:
@@ -179,7 +179,7 @@ class Sampler:
         values = {"reason": self.reason, f"{own}run": wanted.run, self._kind: wanted.kind}
         query: dict[str, Any] = dict(_FIELDS.get(wanted.what, {}))
         query |= {name: value for name, value in values.items() if value is not None}
-        if wanted.what == What.GROUPS or self.of_key is not None:
+        if wanted.what == ListKind.GROUPS or self.of_key is not None:
             query[f"{self._pair}against"] = None
         if self.of_key is not None:
             only: Any = id_keys.equal_to(self.of_key, f"{self._pair}of")
@@ -239,7 +239,7 @@ class Sampler:
             found = ((row.key, bson.decode(row.raw, raw_bson.LENIENT)) for row in rows)
             return [reader.named(key, self.wanted.what, run=of["run"]) for key, of in found]
         if self._of_target:
-            return reader.kept(rows, texts=texts, refused=self.wanted.what == What.REFUSED)
+            return reader.kept(rows, texts=texts, refused=self.wanted.what == ListKind.REFUSED)
         return reader.dropped(rows, texts=texts)
 
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:

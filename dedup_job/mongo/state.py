@@ -26,8 +26,8 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.messages import LeaseHeld, LeaseLost, StateMismatch
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.raw_bson import LENIENT
-from dedup_job.runs.run import Checkpoint, Run, Status, in_utc
-from dedup_job.runs.status import Holder
+from dedup_job.runs.run_record import Checkpoint, Run, Status, in_utc
+from dedup_job.runs.status import LeaseHolder
 
 FORMAT = 1
 PIECE = "piece"  # of T.runs: some of what left the target, or the ledger
@@ -92,11 +92,11 @@ def is_here(lease: Mapping[str, Any]) -> bool:
     return bool(lease.get("machine") == _machine())
 
 
-def holder(lease: Mapping[str, Any]) -> Holder:
+def holder(lease: Mapping[str, Any]) -> LeaseHolder:
     """Return who holds a lease since when."""
     alive = not is_dead(lease) if is_here(lease) else None
     since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
-    return Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
+    return LeaseHolder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
 
 
 def _boot() -> float:

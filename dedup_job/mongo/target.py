@@ -28,7 +28,7 @@ from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Run, Scope, Status
+from dedup_job.runs.run_record import Checkpoint, Run, Scope, Status
 
 _WAY_OUT = Message(
     "All that was decided is written. What is missing is decided again by the same command, while "

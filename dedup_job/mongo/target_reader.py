@@ -41,7 +41,7 @@ from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import PIECE, OwnRow, State, is_by_hand
 from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
-from dedup_job.runs.run import Run
+from dedup_job.runs.run_record import Run
 
 _NAMED = 5  # documents in a message
 _PAGE = 5000

@@ -13,8 +13,8 @@ from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operati
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.raw_bson import LENIENT
 from dedup_job.mongo.state import BY_HAND, State, holder, with_checkpoint
-from dedup_job.runs.run import Run, Status
-from dedup_job.runs.status import Holder, RunState, TargetStatus
+from dedup_job.runs.run_record import Run, Status
+from dedup_job.runs.status import LeaseHolder, RunState, TargetStatus
 
 _SUFFIX = ".state"
 
@@ -25,7 +25,7 @@ class Lease:
 
     target: str
     token: int
-    holder: Holder | None
+    holder: LeaseHolder | None
     now: datetime
 
 

@@ -17,7 +17,7 @@ from dedup_job.files import check_writable, open_regular, write_whole
 from dedup_job.messages import LeaseHeld, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import WAITING, Display, Moment, Progress, Run, Status
+from dedup_job.runs.run_record import WAITING, Display, Progress, ProgressSnapshot, Run, Status
 
 _LOG_SECONDS = 30.0
 log = logging.getLogger("dedup")
@@ -29,7 +29,7 @@ class Bar:
     def __init__(self) -> None:
         from tqdm import tqdm  # here: only a terminal has a bar
 
-        self._before = Moment()
+        self._before = ProgressSnapshot()
         self._bar = tqdm(
             unit="",
             unit_scale=True,
@@ -40,9 +40,9 @@ class Bar:
             leave=False,  # nothing is worth leaving before documents are counted
             bar_format=_UNCOUNTED,
         )
-        self(Moment(Message("connecting")))
+        self(ProgressSnapshot(Message("connecting")))
 
-    def __call__(self, now: Moment) -> None:
+    def __call__(self, now: ProgressSnapshot) -> None:
         """Show the work, or how long it waits, and what is counted."""
         begins, self._before = _begins(now, self._before), now
         if now.counted and begins:
@@ -66,11 +66,11 @@ class Log:
     """A log line at each change of stage, and every 30 seconds."""
 
     def __init__(self) -> None:
-        self._before = Moment()
+        self._before = ProgressSnapshot()
         self._time, self._done = time.monotonic(), 0  # of the last line
         self._waited = -_LOG_SECONDS  # seconds of waiting that the last line told of
 
-    def __call__(self, now: Moment) -> None:
+    def __call__(self, now: ProgressSnapshot) -> None:
         """Log what changed since the moment before, if it is time."""
         before, self._before = self._before, now
         if now.silent != before.silent:
@@ -87,7 +87,7 @@ class Log:
         elif time.monotonic() - self._time >= _LOG_SECONDS:
             self._advance(now)
 
-    def _begin(self, now: Moment) -> None:
+    def _begin(self, now: ProgressSnapshot) -> None:
         self._time, self._done = time.monotonic(), now.done
         if not now.counted:
             log.info(now.doing)
@@ -97,7 +97,7 @@ class Log:
             words = Message("{doing} {number:,} documents", doing=now.doing, number=now.total)
         log.info(words)
 
-    def _advance(self, now: Moment) -> None:
+    def _advance(self, now: ProgressSnapshot) -> None:
         at, done = time.monotonic(), now.done
         rate = (done - self._done) / (at - self._time)
         self._time, self._done = at, done
@@ -162,13 +162,13 @@ _OF_A_TOTAL = (
 )
 
 
-def _form(now: Moment) -> str:
+def _form(now: ProgressSnapshot) -> str:
     if now.counted:
         return _OF_A_TOTAL if now.total else _COUNTED
     return _LOADED if now.done else _UNCOUNTED
 
 
-def _begins(now: Moment, before: Moment) -> bool:
+def _begins(now: ProgressSnapshot, before: ProgressSnapshot) -> bool:
     return (now.doing, now.counted, now.total) != (before.doing, before.counted, before.total)
 
 
@@ -226,7 +226,7 @@ class MetricsFile:
         self.report: Run | None = None
         self._target = ""
         self._former: Values = {}  # what the file held before this run
-        self._now = Moment()  # of the run, once it has begun
+        self._now = ProgressSnapshot()  # of the run, once it has begun
         self._end: tuple[int, float, Run | None] | None = None
         self._failed = False
         self._written = -WRITE_SECONDS
@@ -247,7 +247,7 @@ class MetricsFile:
             if not name.startswith("dedup_run_"):
                 self._former[name, decision] = value
 
-    def __call__(self, now: Moment) -> None:
+    def __call__(self, now: ProgressSnapshot) -> None:
         """Take how far the run is, and write it, but no more often than every few seconds."""
         ended = self._end and self._end[-1]
         if now.report is None or (ended and ended.number == now.report.number):

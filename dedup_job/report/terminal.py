@@ -11,7 +11,7 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pairs import label
-from dedup_job.runs.run import Profile, Run, Stage
+from dedup_job.runs.run_record import Profile, Run, Stage
 
 _SHARE = 10  # columns of a share
 

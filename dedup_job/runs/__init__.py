@@ -1,1 +1,1 @@
-"""Runs and what they leave behind, as values: counts, checkpoints, documents decided, findings."""
+"""Values of runs and targets: counts, checkpoints, reports, decided documents, findings."""

@@ -1,4 +1,4 @@
-"""Decided documents: counted, and as lists, pages and labels have them."""
+"""Decided documents, for lists, pages and labels; filters and counts of them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,23 +16,22 @@ if TYPE_CHECKING:
     from dedup_job.columns import Decisions, Documents
 
 KEPT, DUPLICATE = "kept", "duplicate"
-"""Decisions of a document that was compared with another."""
+"""The decisions on documents that were compared."""
 NO_PAIR = Pair(b"", 0, None, ())
-"""Of a document that was compared with no other."""
+"""The pair of a document that was not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedDocument:
-    """A document, what was decided of it, and the kept one that it was compared with, if any.
+    """A document with its decision, and the kept document that it was compared with, if any.
 
-    key: its `_id` field; id, of: the `_id` of the document and of the kept one, as restore and
-    inspect read it; written: `_id` as a command to be copied has it, whole and unmistakable; ""
-    where no form was asked for. decision: `duplicate`, `kept`, `skipped` and so on, "" where it is
-    not known; reason: of a kept document what keeps the pair apart. run: 0 where it is not
-    said. text, other: cleaned text of the document and of the kept one, None where it is gone or
-    was not asked for. detail: why it was quarantined; kept_by: of a document that was kept, the
-    rule by which the other one is the better copy. duplicates: of a kept document in a list of
-    groups. against: the other collection that `of` lies in, "" where it is the target.
+    key: the `_id` field; id, of: `_id` of the document and of the kept one, as restore and inspect
+    read it; written: `_id` for a command, whole and unambiguous, "" unless requested. decision:
+    `duplicate`, `kept`, `skipped` and so on, "" if unknown; reason: of a kept document the name of
+    what keeps the pair apart. run: 0 if unknown. text, other: cleaned texts of both, None if
+    missing or not requested. detail: why it was quarantined; kept_by: of a kept document, the rule
+    by which the other one is the better copy. duplicates: their number, in a list of groups.
+    against: the reference collection of `of`, "" for the target.
     """
 
     key: bytes
@@ -52,11 +51,11 @@ class DecidedDocument:
 
     @property
     def keys(self) -> tuple[bytes, bytes]:
-        """The keys of both, by which the pair is told from others."""
+        """The keys of both documents, which identify the pair."""
         return self.pair.of, self.key
 
     def as_row(self, *, texts: bool) -> dict[str, Any]:
-        """Return values for JSON, by the names of the columns; what there is not is None."""
+        """Return the JSON values by column, None for missing ones; texts: whether to add both."""
         if self.duplicates is not None:
             row: dict[str, Any] = {"id": self.id, "duplicates": self.duplicates}
             return {**row, "text": self.text} if texts else row
@@ -77,13 +76,13 @@ class DecidedDocument:
         return {**row, "text": self.text, "other": self.other} if texts else row
 
     def as_json(self, *, texts: bool) -> dict[str, Any]:
-        """Return the same with ids as JSON has them."""
+        """Return the same values as `as_row` with ids in extended JSON."""
         row = self.as_row(texts=texts)
         return row | {name: id_as_json(row[name]) for name in ("id", "of") if row.get(name)}
 
 
-class What(StrEnum):
-    """What can be listed."""
+class ListKind(StrEnum):
+    """The kinds of lists."""
 
     DROPPED = "dropped"
     NEAR = "near"
@@ -97,17 +96,17 @@ class What(StrEnum):
     DELETED = "deleted"
 
 
-PAIRS = (What.DROPPED, What.NEAR, What.EXACT, What.REFUSED)
-"""What is listed with another document, so that two texts can be compared."""
+PAIRS = (ListKind.DROPPED, ListKind.NEAR, ListKind.EXACT, ListKind.REFUSED)
+"""The lists whose documents have a second text to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """Which documents are listed.
+    """The filter of a list of documents.
 
-    what: a value of `What`; of: of pairs, the `_id` of the kept document, as a person writes it;
-    kind: of pairs, the kind of a difference, for `refused` what keeps them apart; run: only what
-    this run decided, or found to have changed.
+    what: a value of `ListKind`; of: of pairs, the `_id` of the kept document, as a person writes
+    it; kind: of pairs, the kind of a difference, for `refused` the name of what keeps them apart;
+    run: only documents that this run decided, or found changed.
     """
 
     what: str
@@ -116,13 +115,15 @@ class ListFilter:
     run: int | None = None
 
     def check(self) -> None:
-        """Raise UsageError for what does not exist or does not go together."""
+        """Raise UsageError for unknown values, or ones that exclude each other."""
         # here: --help should not wait for it
         from dedup_job.judgment import NAMES, DifferenceKind
 
-        if self.what not in [*What]:
+        if self.what not in [*ListKind]:
             raise UsageError(
-                "what is {what!r}, expected one of {known}.", what=self.what, known=", ".join(What)
+                "what is {what!r}, expected one of {known}.",
+                what=self.what,
+                known=", ".join(ListKind),
             )
         if self.what not in PAIRS and (self.of is not None or self.kind is not None):
             raise UsageError(
@@ -131,7 +132,7 @@ class ListFilter:
                 what=self.what,
                 pairs=", ".join(PAIRS),
             )
-        kinds = NAMES.kinds if self.what == What.REFUSED else [*DifferenceKind]
+        kinds = NAMES.kinds if self.what == ListKind.REFUSED else [*DifferenceKind]
         if self.kind is not None and self.kind not in kinds:
             raise UsageError(
                 "--class is {kind!r}, expected one of {kinds}.",
@@ -142,18 +143,17 @@ class ListFilter:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many documents were decided in which way.
+    """The number of documents by decision.
 
-    Every document is one of kept, exact, near, skipped, quarantined; the others count some of
-    them once more. refused: kept documents that had candidates, by what kept the nearest one
-    apart, the class of a difference or "similarity"; similar: those of them with a similarity of
-    decision.similarity or more; richer: near duplicates by what they have that the kept document
-    lacks, which can be several; against: duplicates of documents of other
-    collections, by its name; cut: documents with more candidates than are compared;
-    missing_originals: candidates that someone removed from the target; replaced: how
-    often a better copy took the place of a kept one, and counts as its duplicate; cut_documents,
-    cut_characters: what cleaning cut off at markers, of documents with a text; most_candidates: of
-    one document without an equal.
+    Every document is one of kept, exact, near, skipped, quarantined; the other counts are of
+    subsets. refused: kept documents with candidates, by the name of what keeps the nearest one
+    apart; similar: of these, with a similarity of decision.similarity or more; richer: near
+    duplicates by the kinds of content that the kept document lacks, some in several; against:
+    duplicates of documents of reference collections, by collection; cut: documents with more
+    candidates than are compared; missing_originals: candidates that were removed from the target;
+    replaced: kept documents that a better copy superseded, each counted as its duplicate;
+    cut_documents, cut_characters: cut off by cleaning at markers, in documents with a text;
+    most_candidates: of one document without an equal one.
     """
 
     kept: int = 0
@@ -177,12 +177,11 @@ class Counts:
 
     @classmethod
     def of(cls, decisions: "Decisions", similar_from: float = 1.0) -> "Counts":
-        """Count decisions; similar_from: the least similarity of `similar`."""
+        """Return the counts of decisions; similar_from: the least similarity of `similar`."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
         refused, alike = decisions.refused, decisions["similarity"].copy()
         if decisions.superseded is not None:
-            # what takes the place of a kept one is the duplicate that it would have been: the
-            # target does not grow by it
+            # a better copy counts as the duplicate of the former one: the target does not grow
             rows, _, dropped = decisions.superseded
             kept[rows] = refused[rows] = False
             exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
@@ -191,8 +190,8 @@ class Counts:
         similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions["richer"][near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
-        places = Counter(
-            decisions["place"][exact | near].tolist() if decisions.names.places else ()
+        against = Counter(
+            decisions["collection"][exact | near].tolist() if decisions.names.collections else ()
         )
         refusals = decisions.refusals.values()
         skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
@@ -209,7 +208,7 @@ class Counts:
             refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
             similar={decisions.names.kinds[code]: count for code, count in similar.items()},
             richer=dict(richer),
-            against={decisions.names.places[code]: n for code, n in places.items() if code},
+            against={decisions.names.collections[code]: n for code, n in against.items() if code},
             cut=int((decisions["cut"] > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
             replaced=int(decisions["superseded"].sum()) + replaced,
@@ -218,16 +217,16 @@ class Counts:
 
     @classmethod
     def of_cleaning(cls, documents: "Documents") -> "Counts":
-        """Count what cleaning did, which no decision tells."""
+        """Return the counts of cleaning, which decisions do not have."""
         cut = documents.cut
         return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, more: "Counts") -> "Counts":
         sums: dict[str, Any] = {}
         for name in (one.name for one in fields(self)):
-            a, b = getattr(self, name), getattr(other, name)
+            a, b = getattr(self, name), getattr(more, name)
             sums[name] = dict(Counter(a) + Counter(b)) if isinstance(a, Mapping) else a + b
-        most = max(self.most_candidates, other.most_candidates)
+        most = max(self.most_candidates, more.most_candidates)
         return Counts(**{**sums, "most_candidates": most})
 
     @property
@@ -242,16 +241,16 @@ class Counts:
 
     @property
     def repeat_rate(self) -> float:
-        """Duplicates per scanned document, 0 where nothing was scanned."""
+        """Duplicates per scanned document, 0 without any."""
         return self.duplicates / self.scanned if self.scanned else 0.0
 
     @property
     def valid_rate(self) -> float:
-        """Kept documents per scanned document, 0 where nothing was scanned."""
+        """Kept documents per scanned document, 0 without any."""
         return self.kept / self.scanned if self.scanned else 0.0
 
     def rates(self) -> dict[str, Any]:
-        """Return shares of the scanned documents by name."""
+        """Return the rates of the report: shares of the scanned documents, by name."""
         scanned = max(self.scanned, 1)
         return {
             "repeat_rate": self.repeat_rate,
@@ -263,7 +262,7 @@ class Counts:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the counts as the report and the run's row hold them."""
+        """Return the counts as nested values of the report and of the row of a run."""
         row: dict[str, Any] = {"scanned": self.scanned}
         for name in (one.name for one in fields(self)):
             value = getattr(self, name)
@@ -277,7 +276,7 @@ class Counts:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> "Counts":
-        """Read back what `as_dict` wrote."""
+        """Return the counts of values that `as_dict` wrote."""
         found: dict[str, Any] = {}
         for name in (one.name for one in fields(cls)):
             if name not in _RARE or name in row:
@@ -285,8 +284,8 @@ class Counts:
         return cls(**found)
 
 
-_RARE = ("similar", "against", "replaced")  # those that a row may lack
-_PATHS = {  # in a row, of counts that do not lie there by their names
+_RARE = ("similar", "against", "replaced")  # left out of a row if empty
+_PATHS = {  # in a row, if not the name of the count
     "exact": "duplicate.exact",
     "near": "duplicate.near",
     "short_kept": "short.kept",

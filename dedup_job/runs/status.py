@@ -1,4 +1,4 @@
-"""How a target stands, by its runs and the source; what `dedup check` finds in it."""
+"""The status of a target, and the findings of `dedup check`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from typing import Any
 
 from dedup_job.messages import Message, counted
 from dedup_job.printing import command_line, on_one_line
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.run_record import Run, Status
 
 
 class RunState(StrEnum):
-    """What is going on with a target."""
+    """The state of a target."""
 
     RUNNING = "running"
     HELD = "held"  # by a run that is about to begin or waits, or by `dedup undo` or `restore`
@@ -55,8 +55,8 @@ _UNITS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """Who holds the lease. alive: None where the process is on another machine."""
+class LeaseHolder:
+    """The process with the lease. alive: None if it is on another machine."""
 
     host: str
     pid: int
@@ -73,21 +73,21 @@ class Holder:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return values that JSON can hold."""
+        """Return the holder as JSON values."""
         times = {"since": _iso(self.since), "expires": _iso(self.expires)}
         return {"host": self.host, "pid": self.pid, "alive": self.alive, **times}
 
 
 @dataclass(frozen=True, slots=True)
 class IndexFiles:
-    """Files of a target's index; why_not: "" if the next run uses them."""
+    """The index files of a target. why_not: why the next run does not use them, or ""."""
 
     documents: int
     bytes: int
     why_not: str
 
     def sentence(self) -> Message:
-        """Return the size, and whether the next run uses them."""
+        """Return a sentence on size and use."""
         about = {"documents": counted(self.documents, "document"), "size": self.bytes / 1e6}
         if self.why_not:
             return Message(
@@ -98,26 +98,26 @@ class IndexFiles:
         return Message("{documents}, {size:,.1f} MB; used by the next run", **about)
 
     def as_json(self) -> dict[str, Any]:
-        """Return values that JSON can hold."""
+        """Return the files as JSON values."""
         used = {"used": not self.why_not, "why_not": self.why_not or None}
         return {"documents": self.documents, "bytes": self.bytes, **used}
 
 
 @dataclass(frozen=True, slots=True)
 class TargetStatus:
-    """A target at one moment, `now` by the server's clock.
+    """The status of a target at a time, `now` by the server's clock.
 
     line: the current or last run; expected: about how many documents it has to decide; lag: about
-    how many documents of the source no run decided, None where they may not be counted.
-    tells_changes: False for a server that is no replica set. by_hand:
-    number, documents and kind of what a person did after that run.
+    how many documents of the source are undecided, None if they may not be counted. tells_changes:
+    whether the server has change streams, as replica sets do. by_hand: number, documents and kind
+    of a person's last operation after that run.
     """
 
     target: str
     source: str
     now: datetime
     state: RunState
-    holder: Holder | None = None
+    holder: LeaseHolder | None = None
     line: Run | None = None
     expected: int | None = None
     lag: int | None = None
@@ -130,7 +130,7 @@ class TargetStatus:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the run at work still takes, None where that is not known."""
+        """Estimated seconds until the current run ends, None if unknown."""
         if self.state is not RunState.RUNNING or not self.line:
             return None
         left = None if self.expected is None else self.expected - self.line.counts.scanned
@@ -142,7 +142,7 @@ class TargetStatus:
         return Message(_SENTENCES[self.state], run=self.line.number if self.line else 0)
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the lines of the status by name."""
+        """Yield name and text of each line of the status."""
         yield Message("state"), self.sentence()
         yield Message("source"), on_one_line(self.source)
         if self.holder:
@@ -162,12 +162,12 @@ class TargetStatus:
         yield Message("new documents"), self._lag()
         if not self.tells_changes:
             yield Message("changes"), _NOT_SEEN
-        yield Message("last success"), self._told(self.last_success)
-        yield Message("last failure"), self._told(self.last_failure)
+        yield Message("last success"), self._ended(self.last_success)
+        yield Message("last failure"), self._ended(self.last_failure)
         yield Message("index"), self.index.sentence() if self.index else _NO_FILES
 
     def as_json(self) -> dict[str, Any]:
-        """Return values that JSON can hold."""
+        """Return the status as JSON values."""
         by_hand = zip(("number", "documents", "kind"), self.by_hand or (), strict=False)
         return {
             "target": self.target,
@@ -234,7 +234,7 @@ class TargetStatus:
             lag=self.lag,
         )
 
-    def _told(self, line: Run | None) -> Message:
+    def _ended(self, line: Run | None) -> Message:
         if line is None:
             return Message("none")
         if line.finished is None and line.status == Status.RUNNING:
@@ -263,7 +263,7 @@ def _iso(time: datetime | None) -> str | None:
 
 
 class Check(StrEnum):
-    """What is looked for; those of `NOTES` are no error."""
+    """The checks of a target; findings of those in `NOTES` are no errors."""
 
     UNDECIDED = Message("not decided yet")
     GONE = Message("no longer in the source")
@@ -330,7 +330,7 @@ _ADVICE: Mapping[Check, Message] = {
 
 @dataclass(slots=True)
 class Finding:
-    """How many were examined, how many of them found, and the first of these as shown."""
+    """The result of one check: rows examined, rows found, and the first of these as text."""
 
     check: Check
     examined: int = 0
@@ -339,11 +339,11 @@ class Finding:
 
     @property
     def is_error(self) -> bool:
-        """Tell whether the target is not as it should be."""
+        """Whether the target is inconsistent."""
         return self.found > 0 and self.check not in NOTES
 
     def advice(self, target: str) -> Message:
-        """Say what to do about it."""
+        """Return advice for a person, with commands for this target."""
         of = ("--target", target)
         return Message(
             _ADVICE[self.check],
@@ -355,28 +355,28 @@ class Finding:
 
 
 class Tally:
-    """Counts documents examined and found while a target is walked."""
+    """Collects the findings of all checks while a target is read."""
 
     def __init__(self, show: Callable[[bytes], str]) -> None:
         self._show = show
         self._all = {check: Finding(check) for check in Check}
 
     def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:
-        """Count so many more; found: keys, or a text that tells where."""
-        one = self._all[check]
-        one.examined += examined
-        one.found += len(found)
-        more = found[: _SHOWN - len(one.first)]
-        one.first += (item if isinstance(item, str) else self._show(item) for item in more)
+        """Add n examined rows to a check; found: keys or descriptions of the faulty ones."""
+        finding = self._all[check]
+        finding.examined += examined
+        finding.found += len(found)
+        more = found[: _SHOWN - len(finding.first)]
+        finding.first += (item if isinstance(item, str) else self._show(item) for item in more)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings, one a check."""
+        """Return the findings, one for each check."""
         return tuple(self._all.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The outcome of a check. generation: the batch that the target was at."""
+    """The result of `dedup check`. generation: the number of batches in the target then."""
 
     source: str
     target: str
@@ -390,7 +390,7 @@ class Checked:
         return tuple(finding for finding in self.findings if finding.is_error)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the outcome as values that JSON can hold."""
+        """Return the result as JSON values."""
         return {
             "source": self.source,
             "target": self.target,

@@ -1,4 +1,4 @@
-"""Pairs, groups and counts as pages show them: to be read, or to be labelled one by one."""
+"""Pairs, groups and counts for pages: a survey of a target, and the review of single pairs."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from dedup_job.messages import Message
 from dedup_job.runs.decided import KEPT, Counts, DecidedDocument
-from dedup_job.runs.run import About, Run
+from dedup_job.runs.run_record import About, Run
 
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Proportion:
     """A proportion: `part` of `whole`."""
 
     part: int
@@ -23,7 +23,7 @@ class Share:
 
     @property
     def rate(self) -> float:
-        """The quotient, nan of none."""
+        """The quotient, nan if `whole` is 0."""
         return self.part / self.whole if self.whole else math.nan
 
     @property
@@ -47,7 +47,7 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AskedPair:
-    """A pair as it is shown; number: in the sample, from 1 on, 0 for an earlier one not in it."""
+    """A pair of a review. number: in the sample, 1-based; 0 for an earlier pair outside of it."""
 
     key: str
     number: int
@@ -57,27 +57,27 @@ class AskedPair:
 
 @dataclass(frozen=True, slots=True)
 class ReviewProgress:
-    """What one person has said so far.
+    """The progress of one reviewer, and the precision and recall that the labels show.
 
-    answered: of the sample; precision: of the joined pairs, those that are the same; recall: of
-    the pairs that are the same, those that were joined; unsure counts for neither.
+    answered, total: pairs of the sample; precision: share of the joined pairs labelled the same;
+    recall: share of the pairs labelled the same that were joined; unsure counts for neither.
     """
 
     answered: int
     total: int
-    precision: Share
-    recall: Share
+    precision: Proportion
+    recall: Proportion
     unsure: int
 
 
 BINS = 100
-"""Bins of a histogram of probabilities or similarities: the last one holds 1 as well."""
+"""Bins of a histogram of probabilities or similarities; the last one includes 1."""
 BY_THRESHOLD = ("unlikely", "similarity")
-"""What keeps pairs apart that another threshold may join; others are kept apart at any."""
+"""The reasons of pairs that another threshold may join; others are kept apart at any threshold."""
 EXTREME, RANDOM, OTHERS = 12, 300, 4
-"""How many are drawn for a page: of each end, at random, and of each reason without a pair."""
+"""Sizes of the samples of a page: of each extreme, at random, of each reason without a pair."""
 FIRST = 10
-"""How many pairs a page shows before all others."""
+"""Pairs that a page shows before all others."""
 
 
 class Stratum(StrEnum):
@@ -94,12 +94,12 @@ class Stratum(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """Near duplicates or refused pairs that were drawn; `BINS` counts of all by their measure.
+class PairSample:
+    """A sample of the near duplicates or of the refused pairs; bins: a histogram of all of them.
 
-    extreme: those nearest to the other decision, the nearest first; random: others, in random
-    order; by_class: one for each class of difference. Refused pairs are in `bins` and `extreme` if
-    a threshold may join them.
+    extreme: the pairs nearest to the opposite decision, nearest first; random: further pairs, in
+    random order; by_class: one for each class of difference. Refused pairs are in `bins` and
+    `extreme` only if a threshold may join them.
     """
 
     bins: Sequence[int] = (0,) * BINS
@@ -109,26 +109,25 @@ class Drawn:
 
     @property
     def pairs(self) -> list[DecidedDocument]:
-        """All that were drawn, some of them several times, random ones first."""
+        """All pairs of the sample, random ones first, some several times."""
         return [*self.random, *self.extreme, *self.by_class]
 
-    def changed(self, found: Mapping[bytes, DecidedDocument]) -> "Drawn":
-        """Return what is found by key and decided the same since; others are left out."""
+    def changed(self, found: Mapping[bytes, DecidedDocument]) -> "PairSample":
+        """Return the sample without pairs that are missing in `found`, or decided otherwise."""
 
-        def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
-            now = ((found.get(one.key), one.decision) for one in part)
+        def unchanged(pairs: Sequence[DecidedDocument]) -> list[DecidedDocument]:
+            now = ((found.get(one.key), one.decision) for one in pairs)
             return [one for one, decision in now if one and one.decision == decision]
 
-        parts = map(there, (self.extreme, self.random, self.by_class))
-        return Drawn(self.bins, *parts)
+        return PairSample(self.bins, *map(unchanged, (self.extreme, self.random, self.by_class)))
 
 
-def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
-    """Return up to `number` pairs, near duplicates and pairs that were kept apart by turns.
+def review_sample(near: PairSample, refused: PairSample, number: int) -> list[DecidedDocument]:
+    """Return up to `number` pairs, near duplicates and refused pairs by turns.
 
-    Half of each are the pairs nearest to the threshold, where the judge is least sure; a
-    quarter one of each class of difference or guard; the others random ones. What one kind lacks,
-    the other has more.
+    Half of each are nearest to the threshold, where the judge is least sure; a quarter are one of
+    each class of difference or guard; the others are random. If there are few of one kind, there
+    are more of the other.
     """
     sizes = [len({pair.keys for pair in d.pairs}) for d in (near, refused)]
     of_near = max(number - number // 2, number - sizes[1])
@@ -136,15 +135,15 @@ def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocum
     return _by_turns(_some(near, of_near), _some(refused, of_refused))
 
 
-def _some(drawn: Drawn, number: int) -> list[DecidedDocument]:
-    first = drawn.extreme[: number - number // 2]
-    chosen = [*first, *drawn.by_class[: number // 4], *drawn.pairs]
+def _some(sample: PairSample, number: int) -> list[DecidedDocument]:
+    first = sample.extreme[: number - number // 2]
+    chosen = [*first, *sample.by_class[: number // 4], *sample.pairs]
     return [*{pair.keys: pair for pair in chosen}.values()][:number]
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A sample of one stratum. name: of the class, reason or size that its documents share."""
+    """A sample of one stratum. name: the class or reason that its pairs have in common, or ""."""
 
     stratum: Stratum
     name: str
@@ -153,7 +152,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A kept document, which says how many duplicates it has, and some of them."""
+    """A kept document, and some of its duplicates."""
 
     kept: DecidedDocument
     members: Sequence[DecidedDocument]
@@ -161,15 +160,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a page says of a target.
+    """The content of a page on a target.
 
-    about: with settings and versions of the last run.
-    counts: of what target and ledger hold; of a dry run what they would hold more. restored:
-    documents that a person put back. threshold: of the similarity, or where the model decides
-    (judged) of the probability. source_gone: nothing could be read from the source.
-    near, refused: near duplicates, and kept documents that had a candidate; others: exact
-    duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
-    are before.
+    about: settings and versions of the last run. counts: of all decided documents, or of those that
+    a dry run would add. restored: documents that a person put back. threshold: of the probability
+    if the model decides (judged), else of the similarity. source_gone: the source has no documents.
+    near, refused: near duplicates, and kept documents with a candidate; others: exact duplicates,
+    and documents without a text. runs: the last ones; runs_left_out: the number of earlier ones.
     """
 
     about: About
@@ -178,8 +175,8 @@ class Survey:
     threshold: float | None = None
     judged: bool = False
     source_gone: bool = False
-    near: Drawn = Drawn()
-    refused: Drawn = Drawn()
+    near: PairSample = PairSample()
+    refused: PairSample = PairSample()
     others: Sequence[DecidedDocument] = ()
     groups: Sequence[Group] = ()
     runs: Sequence[Run] = ()
@@ -187,16 +184,12 @@ class Survey:
 
     @property
     def first(self) -> list[Layer]:
-        """The pairs that tell most, each once, with the stratum that it stands for.
-
-        Those are the nearest ones to the other decision on both sides, one of each other kind, and
-        more of the nearest.
-        """
-        of: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
+        """The most telling pairs, a layer each: nearest to the threshold, then one of each kind."""
+        single: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
         for layer in self.layers:
-            of[layer.stratum] += [replace(layer, pairs=[one]) for one in layer.pairs]
-        nearest = _by_turns(of[Stratum.LEAST_SIMILAR], of[Stratum.MOST_SIMILAR])
-        kinds = _by_turns(of[Stratum.CLASS], of[Stratum.KEPT_APART], of[Stratum.RICHER])
+            single[layer.stratum] += [replace(layer, pairs=[one]) for one in layer.pairs]
+        nearest = _by_turns(single[Stratum.LEAST_SIMILAR], single[Stratum.MOST_SIMILAR])
+        kinds = _by_turns(*(single[s] for s in (Stratum.CLASS, Stratum.KEPT_APART, Stratum.RICHER)))
         chosen, shown = dict[tuple[bytes, bytes], Layer](), set[tuple[Stratum, str]]()
         for one in [*nearest[:4], *kinds, *nearest[4:]]:
             (pair,) = one.pairs
@@ -207,7 +200,7 @@ class Survey:
 
     @property
     def others_by_stratum(self) -> list[tuple[Stratum, list[Layer]]]:
-        """All pairs but the first ones, each once, by stratum."""
+        """The pairs of all layers but `first`, each once, by stratum."""
         seen = {pair.keys for layer in self.first for pair in layer.pairs}
         layers = []
         for layer in self.layers:
@@ -219,7 +212,7 @@ class Survey:
 
     @property
     def layers(self) -> list[Layer]:
-        """Pairs that may be shown, by stratum, a few of each; some are in several."""
+        """Samples of all strata, in the order of a page; a pair may be in several."""
         some = [*self.near.random, *self.near.by_class]
         apart = [*self.refused.random, *self.refused.by_class]
         exact = [one for one in self.others if one.reason == "exact"]
@@ -246,8 +239,8 @@ _EACH, _AT_RANDOM = 3, 12  # of a stratum
 _Some = TypeVar("_Some")
 
 
-def _by_turns(*some: Sequence[_Some]) -> list[_Some]:
-    turns = chain.from_iterable(zip_longest(*some))
+def _by_turns(*lists: Sequence[_Some]) -> list[_Some]:
+    turns = chain.from_iterable(zip_longest(*lists))
     return [one for one in turns if one is not None]
 
 

@@ -37,7 +37,7 @@ from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import BytesColumn, bytes_of
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Stopwatch
+from dedup_job.runs.run_record import Stopwatch
 from dedup_job.settings import Settings
 from scripts.bench.command import count, parser_of
 from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus
@@ -81,7 +81,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
     def settle(written: Sequence[object], _: int) -> None:
         for _ in written:
-            decider.arrived()
+            decider.on_committed()
 
     began, before = time.perf_counter(), time.process_time()
     with prefetch(pages(), AHEAD) as read, Writers(write, settle, AHEAD) as writer:

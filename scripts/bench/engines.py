@@ -43,7 +43,7 @@ class Engine:
         rows = zip(numbers, texts, strict=True)
         documents = Documents.of(tuple(Document(i, key(i), b"", text) for i, text in rows))
         decisions = self.decider.decide(Batch(documents, prints))
-        self.decider.arrived()
+        self.decider.on_committed()
         return list(decisions)
 
     def decide(self, texts: Sequence[str]) -> list[Decision]:

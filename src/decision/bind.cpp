@@ -1,4 +1,4 @@
-// Entry points of the decision room.
+// Entry points of the decision module.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -12,12 +12,16 @@ namespace {
 
 constexpr std::size_t MOST_NAMED = 8, MOST_SHOWN = 40;  // differences of a pair, characters of each side
 
-nb::bytes python_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+nb::list bytes_list(std::span<const std::string> strings) {
+    nb::list made;
+    for (const std::string& one : strings) made.append(nb::bytes(one.data(), one.size()));
+    return made;
+}
 
 nb::str shown(Points text) { return str_of(text.first(std::min(text.size(), MOST_SHOWN))); }
 
-// Kind and part by their codes, the words of the other text, and of the text.
-nb::tuple named(const Differences& differences) {
+// Returns code of the kind, code of the part, words of the other text and words of the text, of each.
+nb::tuple tuples_of(const Differences& differences) {
     nb::list made;
     for (std::size_t i = 0; i < std::min(differences.size(), MOST_NAMED); i++) {
         const auto& [kind, part, text, other] = differences[i];
@@ -26,42 +30,34 @@ nb::tuple named(const Differences& differences) {
     return nb::tuple(made);
 }
 
-KeptTexts::Fetch fetch_of(nb::callable fetch) {
-    return [fetch](StringBuffer ids) {
+// Returns functions that call Python, with the interpreter's lock; see GreedyDeduplicator.decide.
+KeptCache::Target target_of(nb::callable texts_of, nb::object ranks_of, nb::object near_of) {
+    KeptCache::Target target;
+    target.texts = [texts_of](StringBuffer ids) {
         const nb::gil_scoped_acquire locked;
-        const auto [rows, texts] = nb::cast<std::tuple<In<std::int64_t>, StringArrays>>(fetch(give(std::move(ids))));
+        const auto [rows, texts] = nb::cast<std::tuple<In<std::int64_t>, StringArrays>>(texts_of(give(std::move(ids))));
         const Strings strings = strings_of(texts);
-        FoundTexts found;
-        found.rows.assign(view(rows).begin(), view(rows).end());
+        NumberedTexts found;
+        found.numbers.assign(view(rows).begin(), view(rows).end());
         for (std::size_t i = 0; i < strings.size(); i++) found.texts.add(strings[i]);
-        if (found.rows.size() != found.texts.size()) refuse("as many rows as texts are needed");
+        if (found.numbers.size() != found.texts.size()) refuse("as many rows as texts are needed");
         return found;
     };
-}
-
-Copies::FetchRanks ranks_of(nb::object ask) {
-    return [ask](StringBuffer ids) {
+    target.ranks = [ranks_of](StringBuffer ids) {
         const nb::gil_scoped_acquire locked;
         std::vector<std::string> ranks;
-        for (const nb::handle rank : ask(give(std::move(ids)))) {
+        for (const nb::handle rank : ranks_of(give(std::move(ids)))) {
             const auto bytes = nb::cast<nb::bytes>(rank);
             ranks.emplace_back(bytes.c_str(), bytes.size());
         }
         return ranks;
     };
-}
-
-Copies::FetchNear near_of(nb::object ask) {
-    return [ask](IdsByGroup ids, std::size_t most) {
+    target.near = [near_of](IdsByGroup ids, std::size_t most) {
         const nb::gil_scoped_acquire locked;
         nb::dict groups;
-        for (const auto& [group, own] : ids) {
-            nb::list listed;
-            for (const std::string& id : own) listed.append(python_bytes(id));
-            groups[nb::int_(group)] = listed;
-        }
+        for (const auto& [group, own] : ids) groups[nb::int_(group)] = bytes_list(own);
         TextsByGroup found;
-        for (const auto& [group, texts] : nb::cast<nb::dict>(ask(groups, most))) {
+        for (const auto& [group, texts] : nb::cast<nb::dict>(near_of(groups, most))) {
             StringBuffer& own = found[nb::cast<std::int64_t>(group)];
             for (const nb::handle text : texts) {
                 const auto bytes = nb::cast<nb::bytes>(text.attr("encode")("utf-8", "surrogatepass"));
@@ -70,53 +66,47 @@ Copies::FetchNear near_of(nb::object ask) {
         }
         return found;
     };
+    return target;
 }
 
-void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std::uint8_t judging, double similarity, std::size_t most_candidates, std::size_t threads, std::size_t part,
-                  std::size_t memory) {
+void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std::uint8_t judging, double similarity,
+                  std::size_t most_candidates, std::size_t threads, std::size_t part, std::size_t memory) {
     const DecisionRules rules{static_cast<judgment::Judging>(judging), similarity, most_candidates, threads, part, memory};
-    if (judging >= std::size(judgment::JUDGINGS)) refuse("no such rules");
-    if ((judge == nullptr) != (rules.judging == judgment::Judging::none)) refuse("a judge is there if texts are compared");
+    if (judging >= std::size(judgment::JUDGINGS)) refuse("unknown judging");
+    if ((judge == nullptr) != (rules.judging == judgment::Judging::none)) refuse("a judge is needed if texts are compared, and only then");
     new (made) Decider(index, judge, rules);
 }
 
-// Decisions on n documents: records of DECISION, `_id` fields of the other documents of pairs, differences by row, `_id`
-// fields of documents that are gone by row, and of superseded documents: rows of what stands for each, `_id` fields,
-// those of the copies, records of DECISION, differences by place.
+// Returns what GreedyDeduplicator.decide unpacks; see _core.pyi.
 nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
-                 const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> read,
-                 const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object ask_ranks, nb::object ask_near,
-                 std::int64_t batches_stored) {
-    Batch batch{strings_of(ids), strings_of(texts), view(lengths), prints_of(arrays), view(key_channels), std::move(read), {}};
+                 const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> parsed,
+                 const std::optional<StringArrays>& ranks, nb::callable texts_of, nb::object ranks_of, nb::object near_of,
+                 std::int64_t stored) {
+    Batch batch{strings_of(ids), strings_of(texts), view(lengths), prints_of(arrays), view(key_channels), std::move(parsed), {}};
     if (ranks) batch.ranks = strings_of(*ranks);
     const std::size_t n = batch.size();
     if (batch.ids.size() != n || batch.texts.size() != n || batch.lengths.size() != n || (ranks && batch.ranks->size() != n) ||
-        batch.key_channels.size() != batch.prints.columns || (batch.read && batch.read->size() < n))
-        refuse("as many ids, texts, lengths, ranks and texts that are read as fingerprints are needed");
-    const KeptTexts::Fetch texts_of = fetch_of(std::move(fetch));
-    const Copies::Stored stored{ranks_of(ask_ranks), near_of(ask_near)};
-    Decisions made = unlocked([&] { return decider.decide(batch, texts_of, stored, batches_stored); });
+        batch.key_channels.size() != batch.prints.columns || (batch.parsed && batch.parsed->size() < n))
+        refuse("as many ids, texts, lengths, ranks and parsed texts as fingerprints are needed");
+    const KeptCache::Target target = target_of(std::move(texts_of), std::move(ranks_of), std::move(near_of));
+    Decisions made = unlocked([&] { return decider.decide(batch, target, stored); });
     nb::dict differences, missing, superseded_differences;
     for (const auto& [row, found] : made.differences) {
-        if (!found.empty()) differences[nb::int_(row)] = named(found);
+        if (!found.empty()) differences[nb::int_(row)] = tuples_of(found);
     }
-    for (const auto& [row, found] : made.missing) {
-        nb::list listed;
-        for (const std::string& id : found) listed.append(python_bytes(id));
-        missing[nb::int_(row)] = nb::tuple(listed);
-    }
+    for (const auto& [row, found] : made.missing) missing[nb::int_(row)] = nb::tuple(bytes_list(found));
     std::vector<std::int64_t> rows;
-    StringBuffer superseded, of;
+    StringBuffer superseded, original_ids;
     std::vector<Decision> decisions;
     for (const Superseded& one : made.superseded) {
-        if (!one.differences.empty()) superseded_differences[nb::int_(rows.size())] = named(one.differences);
+        if (!one.differences.empty()) superseded_differences[nb::int_(rows.size())] = tuples_of(one.differences);
         rows.push_back(static_cast<std::int64_t>(one.row));
         superseded.add(bytes_of(one.id));
-        of.add(bytes_of(one.of));
+        original_ids.add(bytes_of(one.original_id));
         decisions.push_back(one.decision);
     }
-    return nb::make_tuple(give_records(std::move(made.rows)), give(std::move(made.of)), differences, missing,
-                          nb::make_tuple(give(std::move(rows)), give(std::move(superseded)), give(std::move(of)),
+    return nb::make_tuple(give_records(std::move(made.rows)), give(std::move(made.original_ids)), differences, missing,
+                          nb::make_tuple(give(std::move(rows)), give(std::move(superseded)), give(std::move(original_ids)),
                                          give_records(std::move(decisions)), superseded_differences));
 }
 
@@ -127,8 +117,8 @@ void bind_decision(nb::module_& m) {
         .def("__init__", &make_decider, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), "index"_a, "judge"_a.none(),
              nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a, "memory"_a)
         .def("decide", &decide, "ids"_a.noconvert(), "texts"_a.noconvert(), "lengths"_a.noconvert(), "prints"_a.noconvert(),
-             "key_channels"_a.noconvert(), "read"_a.none(), "ranks"_a.noconvert().none(), "fetch"_a, "ranks_of"_a.none(), "near_of"_a.none(),
-             "stored"_a, "Decide a batch of documents; see columns.Decisions. stored: how many batches before lie in the target.")
+             "key_channels"_a.noconvert(), "parsed"_a.none(), "ranks"_a.noconvert().none(), "texts_of"_a, "ranks_of"_a.none(),
+             "near_of"_a.none(), "stored"_a, "Decide a batch of documents; stored: how many batches the target holds.")
         .def_prop_ro("seconds", [](const Decider& decider) {
             const Decider::Seconds& seconds = decider.seconds();
             return nb::make_tuple(seconds.all, seconds.parallel, seconds.waiting);
@@ -138,7 +128,7 @@ void bind_decision(nb::module_& m) {
     m.attr("CHANNELS") = names_of(CHANNELS);
     m.attr("DECISION") = fields({{"fingerprint", "u8"}, {"candidates", "i8"}, {"cut", "i8"}, {"group", "i8"}, {"similarity", "f8"},
                                  {"probability", "f8"}, {"outcome", "u1"}, {"short", "?"}, {"distance", "u1"}, {"channels", "u1"},
-                                 {"apart", "u1"}, {"richer", "u1"}, {"left_out", "u1"}, {"place", "u1"}, {"superseded", "?"}});
+                                 {"apart", "u1"}, {"richer", "u1"}, {"left_out", "u1"}, {"collection", "u1"}, {"superseded", "?"}});
 }
 
 }  // namespace dedup

@@ -1,4 +1,4 @@
-// Candidates of many texts: what a channel finds, and what all channels find together, in the index and in a batch.
+// Candidates of texts: earlier texts with a key in common or a near fingerprint, in the index and in a batch.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,57 +19,48 @@ constexpr int COLUMN_BITS = 5;
 constexpr std::size_t MOST_COLUMNS = 1 << COLUMN_BITS;
 constexpr std::uint32_t BY_SIMHASH = std::uint32_t{1} << 31;
 
-// Earlier texts found for n texts: text i has the places offsets[i] to offsets[i + 1], ascending by number, each
-// number once. columns: a bit for each column of keys that they share, and BY_SIMHASH; distances: of the
-// fingerprints; agreements: equal bits of the sketches, 0 where there are none; values: fingerprints of the
-// earlier ones. The last three are empty where they are not measured.
-struct Candidates {
-    std::vector<std::int64_t> offsets, numbers;
-    std::vector<std::uint32_t> columns;
-    std::vector<std::uint8_t> distances, agreements;
-    std::vector<std::uint64_t> values;
+// An earlier text that a text finds. `united` sets the last three members.
+struct Candidate {
+    std::int64_t number = 0;
+    std::uint32_t columns = 0;      // a bit for each column in which both have the same key, and BY_SIMHASH
+    std::uint8_t distance = 0;      // bits in which the fingerprints differ
+    std::uint8_t agreement = 0;     // equal bits of the sketches, 0 without sketches
+    std::uint64_t fingerprint = 0;
+};
 
-    explicit Candidates(std::size_t texts = 0) : offsets(texts + 1) {}  // without any
-    void add(std::int64_t number, std::uint32_t shared) {
-        numbers.push_back(number);
-        columns.push_back(shared);
+// Candidates of n texts. Text i: all[offsets[i]:offsets[i + 1]], ascending by number, each number once.
+struct Candidates {
+    std::vector<std::int64_t> offsets;
+    std::vector<Candidate> all;
+
+    explicit Candidates(std::size_t texts = 0) : offsets(texts + 1) {}
+    std::span<const Candidate> operator[](std::size_t text) const {
+        return std::span(all).subspan(offsets[text], offsets[text + 1] - offsets[text]);
     }
-    // Appends one that is measured, of others.
-    void add(const Candidates& from, std::size_t place, std::uint32_t shared) {
-        add(from.numbers[place], shared);
-        distances.push_back(from.distances[place]);
-        agreements.push_back(from.agreements[place]);
-        values.push_back(from.values[place]);
-    }
-    void end_text() { offsets.push_back(static_cast<std::int64_t>(numbers.size())); }
+    void end_text() { offsets.push_back(std::ssize(all)); }
     void append(const Candidates& more) {
         const std::int64_t first = offsets.back();
         for (std::size_t i = 1; i < more.offsets.size(); i++) offsets.push_back(first + more.offsets[i]);
-        dedup::append(numbers, more.numbers);
-        dedup::append(columns, more.columns);
-        dedup::append(distances, more.distances);
-        dedup::append(agreements, more.agreements);
-        dedup::append(values, more.values);
+        dedup::append(all, more.all);
     }
 };
 
-// The candidates of n texts, found by `find(first, count)` for some in a row, in several threads.
+// Returns the result of `find(first, count)` over n texts, computed for ranges of them in several threads.
 auto gathered(std::size_t n, std::size_t threads, auto find) {
-    using Made = decltype(find(n, n));
+    using Result = decltype(find(n, n));
     constexpr std::size_t LEAST_ROWS = 256;
     const std::size_t rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : std::max(n, std::size_t{1});
     if (n <= rows) return find(0, n);
-    std::vector<Made> parts((n + rows - 1) / rows);
-    share(parts.size(), threads, [&](auto take) {
-        for (std::size_t i; (i = take()) < parts.size();) parts[i] = find(i * rows, std::min(rows, n - i * rows));
+    std::vector<Result> results((n + rows - 1) / rows);
+    share(results.size(), threads, [&](auto take) {
+        for (std::size_t i; (i = take()) < results.size();) results[i] = find(i * rows, std::min(rows, n - i * rows));
     }, 1);
-    Made all;
-    for (const Made& part : parts) all.append(part);
+    Result all;
+    for (const Result& one : results) all.append(one);
     return all;
 }
 
-// What n texts are found by: fingerprints and sketches: rows of `columns` keys and of `words` words of bits, 0 where there
-// are none.
+// Fingerprints and sketches of n texts: rows of `columns` keys and of `words` words of bits, 0 without sketches.
 struct Prints {
     std::span<const Fingerprint> rows;
     std::span<const std::uint32_t> keys;
@@ -77,123 +68,111 @@ struct Prints {
     std::size_t columns = 0, words = 0;
 
     std::size_t size() const { return rows.size(); }
-    ColumnView<std::uint64_t> values() const { return column(&Fingerprint::value); }
-    ColumnView<std::uint64_t> digests() const { return column(&Fingerprint::digest); }
-    Prints part(std::size_t first, std::size_t count) const {
-        return {rows.subspan(first, count), keys.subspan(columns * first, columns * count),
-                bits.subspan(words * first, words * count), columns, words};
-    }
-
-private:
     ColumnView<std::uint64_t> column(std::uint64_t Fingerprint::* field) const {
         if (rows.empty()) return {};
         return {&(rows.data()->*field), rows.size(), sizeof(Fingerprint) / sizeof(std::uint64_t)};
     }
+    Prints range(std::size_t first, std::size_t count) const {
+        return {rows.subspan(first, count), keys.subspan(columns * first, columns * count),
+                bits.subspan(words * first, words * count), columns, words};
+    }
 };
 
-// Fingerprints and sketches by number, of `words` words each, 0 where there are none.
+// Fingerprints of texts by number, and as many words of sketch bits as the `Prints` have that are compared with them.
 struct Measures {
-    ColumnView<std::uint64_t> values;
+    ColumnView<std::uint64_t> fingerprints;
     std::span<const std::uint64_t> bits;
-    std::size_t words;
-
-    std::span<const std::uint64_t> bits_of(std::size_t number) const { return bits.subspan(number * words, words); }
 };
 
-// What the limits of an index leave of what its parts find.
+// Returns the candidates of either list, measured against `earlier`, with the columns of both. compares: whether to
+// drop candidates with fewer equal bits than `least` of their text.
+inline Candidates united(const Candidates& left, const Candidates& right, const Prints& texts, const Measures& earlier,
+                         bool compares, std::span<const std::int64_t> least) {
+    constexpr std::size_t AHEAD = 12;  // candidates
+    const std::size_t words = compares ? texts.words : 0;
+    Candidates found;
+    std::size_t x = 0, y = 0;
+    // inlined, or gcc drops the calls, as of functions without effect
+    const auto fetch = [&](const Candidates& from, std::size_t at) __attribute__((always_inline)) {
+        if (at >= from.all.size()) return;
+        __builtin_prefetch(&earlier.fingerprints[from.all[at].number]);
+        if (words > 0) __builtin_prefetch(&earlier.bits[from.all[at].number * words]);
+    };
+    for (std::size_t row = 0; row < texts.size(); row++, found.end_text()) {
+        const std::size_t stop = left.offsets[row + 1], right_stop = right.offsets[row + 1];
+        while (x < stop || y < right_stop) {
+            const bool take = y >= right_stop || (x < stop && left.all[x].number <= right.all[y].number);
+            const bool take_right = x >= stop || (y < right_stop && right.all[y].number <= left.all[x].number);
+            Candidate one;
+            if (take) {
+                fetch(left, x + AHEAD);
+                one = left.all[x++];
+            }
+            if (take_right) {
+                fetch(right, y + AHEAD);
+                one.number = right.all[y].number;
+                one.columns |= right.all[y++].columns;
+            }
+            int agreement = 0;
+            for (std::size_t word = 0; word < words; word++)
+                agreement += std::popcount(~(texts.bits[row * words + word] ^ earlier.bits[one.number * words + word]));
+            if (words > 0 && agreement < least[row]) continue;
+            one.fingerprint = earlier.fingerprints[one.number];
+            one.distance = static_cast<std::uint8_t>(std::popcount(texts.rows[row].value ^ one.fingerprint));
+            one.agreement = static_cast<std::uint8_t>(agreement);
+            found.all.push_back(one);
+        }
+    }
+    return found;
+}
+
+// The candidates of an index, within its limits.
 struct Found {
-    Candidates candidates;            // in all channels, with enough equal bits
-    Candidates held;                  // whatever has a key in common, not measured
-    std::vector<std::int64_t> twins;  // how many have the same fingerprint
+    Candidates candidates;               // in all channels, with enough equal bits
+    Candidates by_key;                   // all with a key in common, not measured
+    std::vector<std::int64_t> equal;     // how many have the fingerprint of each text
 
     void append(const Found& more) {
         candidates.append(more.candidates);
-        held.append(more.held);
-        dedup::append(twins, more.twins);
+        by_key.append(more.by_key);
+        dedup::append(equal, more.equal);
     }
 };
 
-// Appends for text `row` every pair of two channels once, with the columns of both, measured; number of the
-// result: first + number. With fewer than `least` equal bits a candidate is none.
-inline void unite(const Candidates& one, const Candidates& other, const Measures& earlier, const Measures& own,
-                  std::size_t row, std::int64_t least, std::int64_t first, Candidates& to) {
-    constexpr std::size_t AHEAD = 12;  // places
-    std::size_t x = one.offsets[row], y = other.offsets[row];
-    const std::size_t stop = one.offsets[row + 1], other_stop = other.offsets[row + 1];
-    const std::uint64_t value = own.values[row];
-    const auto own_bits = own.bits_of(row);
-    // inlined, or gcc drops the calls, as of functions without effect
-    const auto fetch = [&](const Candidates& from, std::size_t place) __attribute__((always_inline)) {
-        if (place >= from.numbers.size()) return;
-        __builtin_prefetch(&earlier.values[from.numbers[place]]);
-        if (own.words > 0) __builtin_prefetch(&earlier.bits[from.numbers[place] * own.words]);
-    };
-    while (x < stop || y < other_stop) {
-        const bool take = y >= other_stop || (x < stop && one.numbers[x] <= other.numbers[y]);
-        const bool take_other = x >= stop || (y < other_stop && other.numbers[y] <= one.numbers[x]);
-        std::int64_t number = 0;
-        std::uint32_t columns = 0;
-        if (take) {
-            fetch(one, x + AHEAD);
-            number = one.numbers[x];
-            columns = one.columns[x++];
-        }
-        if (take_other) {
-            fetch(other, y + AHEAD);
-            number = other.numbers[y];
-            columns |= other.columns[y++];
-        }
-        int agreement = 0;
-        for (std::size_t word = 0; word < own.words; word++)
-            agreement += std::popcount(~(own_bits[word] ^ earlier.bits[number * own.words + word]));
-        if (own.words > 0 && agreement < least) continue;
-        to.add(first + number, columns);
-        to.values.push_back(earlier.values[number]);
-        to.distances.push_back(static_cast<std::uint8_t>(std::popcount(value ^ earlier.values[number])));
-        to.agreements.push_back(static_cast<std::uint8_t>(agreement));
-    }
-}
-
-// What one index would find, of what several find that hold a part of the texts each, whatever bits are equal.
-// Each holds the first texts under a key and finds the first with a fingerprint: of all, the first `most_equal` of
-// a key and the first `most_same` with a fingerprint count. least: of equal bits, for each text.
-inline Found found_together(std::span<const Candidates> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
-                            std::int64_t most_same) {
-    struct Place {
-        std::int64_t number;
-        const Candidates* part;
-        std::size_t at;
-    };
+// Returns the candidates that one index of all texts would find, given those of several indexes that hold a range of
+// the texts each. Of the texts with one key in a column the first `most_equal` count, of those with one fingerprint the
+// first `most_same`. least: equal bits, for each text.
+inline Found merged_segments(std::span<const Candidates> segments, std::span<const std::int64_t> least,
+                             std::int64_t most_equal, std::int64_t most_same) {
     Found found;
-    found.twins.resize(least.size());
-    std::vector<Place> places;
-    std::unordered_map<std::uint64_t, std::int64_t> same;  // of how many candidates each value is the fingerprint
+    found.equal.resize(least.size());
+    std::vector<const Candidate*> all;
+    std::unordered_map<std::uint64_t, std::int64_t> same;  // candidates by fingerprint
     for (std::size_t row = 0; row < least.size(); row++) {
-        places.clear();
-        for (const Candidates& part : parts) {
-            for (std::size_t i = part.offsets[row]; i < static_cast<std::size_t>(part.offsets[row + 1]); i++)
-                places.push_back({part.numbers[i], &part, i});
+        all.clear();
+        for (const Candidates& segment : segments) {
+            for (const Candidate& one : segment[row]) all.push_back(&one);
         }
-        const auto by_number = [](const Place& a, const Place& b) { return a.number < b.number; };
-        if (!std::is_sorted(places.begin(), places.end(), by_number))
-            std::stable_sort(places.begin(), places.end(), by_number);
+        if (!std::ranges::is_sorted(all, {}, &Candidate::number)) std::ranges::stable_sort(all, {}, &Candidate::number);
         std::array<std::int64_t, MOST_COLUMNS> counts{};
         same.clear();
-        for (const auto& [number, part, at] : places) {
-            std::uint32_t keys = 0, near = part->columns[at] & BY_SIMHASH;
-            for (std::uint32_t left = part->columns[at] & ~BY_SIMHASH; left != 0; left &= left - 1) {
-                const int column = std::countr_zero(left);
+        for (const Candidate* one : all) {
+            std::uint32_t keys = 0, near = one->columns & BY_SIMHASH;
+            for (std::uint32_t rest = one->columns & ~BY_SIMHASH; rest != 0; rest &= rest - 1) {
+                const int column = std::countr_zero(rest);
                 if (counts[column] >= most_equal) continue;
                 counts[column]++;
                 keys |= std::uint32_t{1} << column;
             }
-            if (near != 0 && ++same[part->values[at]] > most_same) near = 0;
-            if (near != 0 && part->distances[at] == 0) found.twins[row]++;
-            if ((keys | near) != 0 && part->agreements[at] >= least[row]) found.candidates.add(*part, at, keys | near);
-            if (keys != 0) found.held.add(number, keys);
+            if (near != 0 && ++same[one->fingerprint] > most_same) near = 0;
+            if (near != 0 && one->distance == 0) found.equal[row]++;
+            if (keys != 0) found.by_key.all.push_back({one->number, keys});
+            if ((keys | near) == 0 || one->agreement < least[row]) continue;
+            found.candidates.all.push_back(*one);
+            found.candidates.all.back().columns = keys | near;
         }
         found.candidates.end_text();
-        found.held.end_text();
+        found.by_key.end_text();
     }
     return found;
 }
@@ -206,24 +185,25 @@ std::vector<std::int32_t> former_rows(std::size_t n, auto key_of) {
     std::vector<std::int32_t> table(std::size_t{1} << bits, NO_ROW), former(n);
     for (std::size_t i = 0; i < n; i++) {
         const std::uint64_t key = key_of(i);
-        std::size_t place = key * GOLDEN >> (64 - bits);  // Fibonacci hashing: Knuth, TAOCP 3, section 6.4
-        while (table[place] != NO_ROW && key_of(table[place]) != key) place = (place + 1) & (table.size() - 1);
-        former[i] = std::exchange(table[place], static_cast<std::int32_t>(i));
+        std::size_t slot = key * GOLDEN >> (64 - bits);  // Fibonacci hashing: Knuth, TAOCP 3, section 6.4
+        while (table[slot] != NO_ROW && key_of(table[slot]) != key) slot = (slot + 1) & (table.size() - 1);
+        former[i] = std::exchange(table[slot], static_cast<std::int32_t>(i));
     }
     return former;
 }
 
-// The earlier rows that share a key with each of n rows, and in which columns.
-inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t n, std::size_t columns, std::size_t threads) {
+// Returns the earlier rows that have a key in common with each text.
+inline Candidates pairs_sharing(const Prints& texts, std::size_t threads) {
+    const std::size_t n = texts.size(), columns = texts.columns;
     std::vector<std::vector<std::int32_t>> former(columns);
     share(columns, threads, [&](auto take) {
         for (std::size_t c; (c = take()) < columns;)
-            former[c] = former_rows(n, [&](std::size_t i) { return keys[i * columns + c]; });
+            former[c] = former_rows(n, [&](std::size_t i) { return texts.keys[i * columns + c]; });
     }, 1);
     return gathered(n, threads, [&](std::size_t start, std::size_t count) {
         Candidates found;
         std::vector<std::uint32_t> shared(n);
-        for (std::size_t i = start; i < start + count; i++) {
+        for (std::size_t i = start; i < start + count; i++, found.end_text()) {
             std::size_t first = i;
             for (std::size_t c = 0; c < columns; c++) {
                 for (std::int32_t j = former[c][i]; j != NO_ROW; j = former[c][j]) {
@@ -232,105 +212,98 @@ inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t
                 }
             }
             for (std::size_t j = first; j < i; j++) {
-                if (shared[j] == 0) continue;
-                found.add(static_cast<std::int64_t>(j), shared[j]);
-                shared[j] = 0;
+                if (shared[j] != 0) found.all.push_back({static_cast<std::int64_t>(j), std::exchange(shared[j], 0)});
             }
-            found.end_text();
         }
         return found;
     });
 }
 
-// By what later texts find those of a batch that are kept. An index holds a bounded number of texts under a key, so
-// whether a kept text is found depends on how many came before it.
+// The keys and fingerprints by which later texts of a batch find its kept ones. An index holds a bounded number of texts
+// under a key, so whether a kept text is found depends on how many came before it.
 class BatchVisibility {
 public:
-    struct Known {
+    struct Batch {
+        std::span<const Fingerprint> rows;   // short ones are not found by their fingerprint
         std::size_t columns;                 // of keys
         std::int64_t most_equal, most_same;  // texts held under a key of each column, found by one fingerprint
-        Candidates held, pairs;              // what the index holds under the keys of each; earlier rows that share a key
-        std::vector<std::int64_t> twins;     // how many kept texts have the same fingerprint
-        std::vector<std::int32_t> same;      // a number below n for each fingerprint
-        std::span<const Fingerprint> rows;   // short ones do not count
+        Candidates by_key, pairs;            // of the index and of the batch, by a common key
+        std::vector<std::int64_t> equal;     // how many kept texts have the same fingerprint
+        std::vector<std::int32_t> same;      // the first row with the same fingerprint
     };
-    explicit BatchVisibility(Known&& known) : known_(std::move(known)) { begin(); }
+    explicit BatchVisibility(Batch&& batch) : batch_(std::move(batch)) { reset(); }
 
-    std::int64_t most_same() const { return known_.most_same; }
+    std::int64_t most_same() const { return batch_.most_same; }
 
-    // Takes no row for kept.
-    void begin() {
-        const std::size_t n = known_.same.size();
+    // Marks no row as kept.
+    void reset() {
+        const std::size_t n = batch_.rows.size();
         kept_.assign(n, 0);
         stored_.assign(n, 0);
         visible_.assign(n, 0);
-        here_.assign(n, 0);
+        counts_.assign(n, 0);
     }
 
-    // Lets later rows find this one, which comes after all that are kept already.
+    // Marks a row as kept; it comes after all kept rows.
     void keep(std::size_t row) {
         kept_[row] = 1;
-        visible_[row] = stored_[row] = columns_held(row);
-        std::int64_t& here = here_[known_.same[row]];
-        if (known_.rows[row].is_short || known_.twins[row] + here >= known_.most_same) return;
-        here++;
+        visible_[row] = stored_[row] = free_columns(row);
+        std::int64_t& count = counts_[batch_.same[row]];
+        if (batch_.rows[row].is_short || batch_.equal[row] + count >= batch_.most_same) return;
+        count++;
         visible_[row] |= BY_SIMHASH;
     }
 
-    // Enters the columns of kept rows in `stored`, also of those that no later row was told of.
+    // Sets `stored` for kept rows, also those for which `keep` was not called, as no later row finds them.
     void store_columns(std::span<const std::uint8_t> kept) {
         for (std::size_t row = 0; row < kept.size(); row++) {
-            if (kept[row] && !kept_[row]) stored_[row] = columns_held(row);
+            if (kept[row] && !kept_[row]) stored_[row] = free_columns(row);
         }
     }
 
-    // How many rows are kept that their fingerprint does not find later.
+    // Returns how many kept rows no later text finds by their fingerprint.
     std::size_t count_unseen() const {
         std::size_t count = 0;
         for (std::size_t row = 0; row < kept_.size(); row++)
-            count += kept_[row] && !known_.rows[row].is_short && !(visible_[row] & BY_SIMHASH);
+            count += kept_[row] && !batch_.rows[row].is_short && !(visible_[row] & BY_SIMHASH);
         return count;
     }
 
-    // Columns in which a kept row is held.
+    // Columns that hold each kept row, as bits.
     std::span<const std::uint32_t> stored() const { return stored_; }
-    // These and BY_SIMHASH.
+    // The same, and BY_SIMHASH.
     std::span<const std::uint32_t> visible() const { return visible_; }
 
 private:
-    // Those with fewer texts than the limit.
-    std::uint32_t columns_held(std::size_t row) const {
-        const auto& [width, most_equal, most_same, held, pairs, twins, same, rows] = known_;
-        const auto every = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
-        const auto before = [&](std::int64_t place) { return pairs.columns[place] & stored_[pairs.numbers[place]]; };
-        std::int64_t found = held.offsets[row + 1] - held.offsets[row];
-        for (std::int64_t i = pairs.offsets[row]; i < pairs.offsets[row + 1]; i++) found += before(i) != 0;
-        if (found < most_equal) return every;
+    // Returns the columns that hold fewer texts under the key of a row than the limit.
+    std::uint32_t free_columns(std::size_t row) const {
+        const auto indexed = batch_.by_key[row], pairs = batch_.pairs[row];
+        if (std::ssize(indexed) + std::ssize(pairs) < batch_.most_equal)
+            return static_cast<std::uint32_t>((std::uint64_t{1} << batch_.columns) - 1);
         std::array<std::int64_t, MOST_COLUMNS> counts{};
         const auto count = [&](std::uint32_t columns) {
             for (; columns != 0; columns &= columns - 1) counts[std::countr_zero(columns)]++;
         };
-        for (std::int64_t i = held.offsets[row]; i < held.offsets[row + 1]; i++) count(held.columns[i]);
-        for (std::int64_t i = pairs.offsets[row]; i < pairs.offsets[row + 1]; i++) count(before(i));
-        std::uint32_t stored = 0;
-        for (std::size_t c = 0; c < width; c++) stored |= std::uint32_t{counts[c] < most_equal} << c;
-        return stored;
+        for (const Candidate& one : indexed) count(one.columns);
+        for (const Candidate& one : pairs) count(one.columns & stored_[one.number]);
+        std::uint32_t free = 0;
+        for (std::size_t c = 0; c < batch_.columns; c++) free |= std::uint32_t{counts[c] < batch_.most_equal} << c;
+        return free;
     }
 
-    Known known_;
+    Batch batch_;
     std::vector<std::uint8_t> kept_;
     std::vector<std::uint32_t> stored_, visible_;
-    std::vector<std::int64_t> here_;  // kept rows that a fingerprint finds
+    std::vector<std::int64_t> counts_;  // kept rows that their fingerprint finds, by the first row with it
 };
 
-// What n texts find: first in an index of `count` texts, then earlier ones of the batch, by count + row.
+// The candidates of n texts: kept documents of an index of `count`, then earlier texts of the batch, as count + row.
 struct LookUp {
     Candidates candidates;
     BatchVisibility visibility;
-    // Those that find nothing and meet no other of the batch, not even one with the same fingerprint, or with a key
-    // in common that has too few equal bits.
+    // Texts without a candidate, and without another text of the batch that has the same fingerprint or a key in common.
     std::vector<std::uint8_t> alone;
-    int distance;  // of fingerprints that find each other, below 0 if none do
+    int distance;  // of near fingerprints, -1 if they make no candidates
 };
 
 }  // namespace dedup

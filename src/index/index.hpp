@@ -1,8 +1,8 @@
-// The index of kept documents: what finds them, their ids, and what became of them.
+// The index of kept documents: look-up, ids, tombstones and groups.
 //
-// Documents are numbered from 0 in the order in which they were kept, those of other collections before all. They lie in
-// segments, of which the last one grows. What several segments find is what one with all documents would: limits hold
-// in the order of arrival.
+// Documents are numbered from 0 in the order in which they were kept, after those of reference collections. They lie in
+// segments, of which the last one grows. Several segments find the same as one of all documents: limits hold in the order
+// of arrival.
 #pragma once
 #include <mutex>
 
@@ -11,8 +11,8 @@
 
 namespace dedup {
 
-// How many documents are found by the same: held under a key in each column; found by one fingerprint, the first ones,
-// and where there are sketches, which find the others.
+// The most documents that one key of a column finds, the first ones; that one fingerprint finds; and that it finds if there
+// are sketches, which find the others.
 struct IndexLimits {
     std::size_t equal;
     std::int64_t same, same_sketched;
@@ -22,34 +22,32 @@ class Index {
 public:
     static constexpr std::int64_t NONE = -1;
 
-    // Another index, and the name of its collection.
-    using Other = std::pair<std::string, Index*>;
+    // The name of a reference collection, and its index.
+    using Reference = std::pair<std::string, Index*>;
 
-    // others: whose documents count as kept before all; they are of no use for themselves afterwards.
-    Index(int distance, bool by_simhash, IndexLimits limits, std::span<const Other> others)
+    // references: their documents count as kept before all others; this takes over their segments.
+    Index(int distance, bool by_simhash, IndexLimits limits, std::span<const Reference> references)
         : distance_(distance), by_simhash_(by_simhash), limits_(limits), segments_{new_segment()} {
-        for (const auto& [place, other] : others) {
-            std::vector<std::shared_ptr<Segment>> more;
-            for (const auto& segment : other->segments_) {
+        for (const auto& [name, reference] : references) {
+            for (std::size_t number = 0; number < reference->marks_.size(); number++) {
+                if (reference->marks_[number] != 0) mark(referenced_ + number) = reference->marks_[number];
+            }
+            for (const auto& segment : reference->segments_) {
                 if (segment->size() == 0) continue;
-                segment->place = place;
-                more.push_back(segment);
+                segment->collection = name;
+                segments_.insert(segments_.end() - 1, segment);
+                reference_segments_++;
             }
-            for (std::size_t number = 0; number < other->marks_.size(); number++) {
-                if (other->marks_[number] != 0) mark(others_ + number) = other->marks_[number];
-            }
-            segments_.insert(segments_.end() - 1, more.begin(), more.end());
-            other_segments_ += more.size();
-            others_ += other->size();
+            referenced_ += reference->size();
             count_bases();
         }
     }
 
-    // Documents known, of other collections and replaced ones included; those of other collections; those kept still.
+    // All documents, replaced ones included; those of reference collections; own ones that are still kept.
     std::size_t size() const { return bases_.back() + segments_.back()->size(); }
-    std::size_t others() const { return others_; }
-    std::size_t live() const { return size() - others_ - gone_; }
-    // How often a kept document is not found by a key or a fingerprint that many share.
+    std::size_t referenced() const { return referenced_; }
+    std::size_t live() const { return size() - referenced_ - gone_; }
+    // How often a kept document is not found by a key or a fingerprint, since too many have the same.
     std::int64_t unindexed() const {
         std::int64_t sum = unindexed_;
         for (const auto& segment : own_segments()) {
@@ -60,17 +58,16 @@ public:
         return sum;
     }
 
-    // The names of other collections by code; the first one is empty.
-    std::vector<std::string> places() const {
+    // The names of reference collections by code; code 0 is the target, "".
+    std::vector<std::string> collections() const {
         std::vector<std::string> names{""};
         for (const auto& segment : segments_) {
-            if (std::ranges::find(names, segment->place) == names.end()) names.push_back(segment->place);
+            if (std::ranges::find(names, segment->collection) == names.end()) names.push_back(segment->collection);
         }
         return names;
     }
 
-    // Adds documents by their `_id` fields and texts. stored: the columns of keys by which each is found, as bits; if it
-    // is empty, they are those with fewer documents under the key than the limit.
+    // Adds documents by their `_id` fields and texts; stored: see KeyIndex::add. Raises std::overflow_error.
     void add(const Strings& fields, const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
         {
             const std::scoped_lock lock(adding_);
@@ -82,8 +79,7 @@ public:
 
     void count_unindexed(std::int64_t count) { unindexed_ += count; }
 
-    // Returns the number of the first kept document with the same text that nothing has superseded; else of one that
-    // something has, or NONE.
+    // Returns the number of the first live document with the same text; if all are gone or superseded, of one of them; or NONE.
     std::vector<std::int64_t> find_equal(const Prints& texts) const {
         std::vector<std::int64_t> numbers(texts.size(), NONE);
         for (std::size_t s = 0; s < segments_.size(); s++) {
@@ -98,22 +94,24 @@ public:
         return numbers;
     }
 
-    // Looks the candidates of n texts up, in all channels. least: equal bits of the sketches.
+    // Returns the candidates of n texts in all channels. least: equal bits of the sketches, of each text.
     LookUp look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
-        const bool has_bits = compares(texts);
+        const bool has_bits = texts.words > 0 && std::ranges::all_of(segments_, [&](const auto& segment) {
+            return segment->size() == 0 || segment->words == texts.words;
+        });
         const std::int64_t most = has_bits ? limits_.same_sketched : limits_.same;
         Found found = gathered(texts.size(), threads, [&](std::size_t first, std::size_t count) {
-            return find_in_segments(texts.part(first, count), has_bits, least.subspan(first, count), most);
+            return find_in_segments(texts.range(first, count), has_bits, least.subspan(first, count), most);
         });
-        const Measures own{texts.values(), texts.bits, has_bits ? texts.words : 0};
         const std::size_t n = texts.size();
-        const int distance = by_simhash_ ? distance_ : -1;
         Candidates within = by_simhash_ ? pairs_within(texts.rows, distance_, threads) : Candidates(n);
-        Candidates pairs = texts.keys.empty() ? Candidates(n) : pairs_sharing(texts.keys, n, texts.columns, threads);
+        Candidates pairs = texts.keys.empty() ? Candidates(n) : pairs_sharing(texts, threads);
+        const Measures own{texts.column(&Fingerprint::value), texts.bits};
+        const Candidates in_batch = united(within, pairs, texts, own, has_bits, least);
 
         std::vector<std::uint8_t> alone(n, 1);
-        const auto meet = [&](std::size_t row, std::int64_t other) { alone[row] = alone[other] = 0; };
-        auto same = former_rows(n, [&](std::size_t i) { return texts.rows[i].value; });  // made the first row below
+        const auto meet = [&](std::size_t row, std::int64_t earlier) { alone[row] = alone[earlier] = 0; };
+        auto same = former_rows(n, [&](std::size_t i) { return texts.rows[i].value; });  // becomes the first row below
         for (std::size_t row = 0; row < n; row++) {
             if (same[row] == NO_ROW) {
                 same[row] = static_cast<std::int32_t>(row);
@@ -125,20 +123,22 @@ public:
         Candidates all;
         for (std::size_t row = 0; row < n; row++) {
             for (const Candidates* each : {&within, &pairs}) {
-                for (std::int64_t i = each->offsets[row]; i < each->offsets[row + 1]; i++) meet(row, each->numbers[i]);
+                for (const Candidate& one : (*each)[row]) meet(row, one.number);
             }
-            for (std::int64_t i = found.candidates.offsets[row]; i < found.candidates.offsets[row + 1]; i++) {
-                if (!is_gone(found.candidates.numbers[i])) all.add(found.candidates, i, found.candidates.columns[i]);
+            for (const Candidate& one : found.candidates[row]) {
+                if (!is_gone(one.number)) all.all.push_back(one);
             }
-            unite(within, pairs, own, own, row, least[row], static_cast<std::int64_t>(size()), all);
+            for (Candidate one : in_batch[row]) {
+                one.number += static_cast<std::int64_t>(size());
+                all.all.push_back(one);
+            }
             all.end_text();
             if (all.offsets[row + 1] > all.offsets[row]) alone[row] = 0;
         }
         return {std::move(all),
-                BatchVisibility({texts.columns, static_cast<std::int64_t>(limits_.equal), most, std::move(found.held),
-                                 std::move(pairs), std::move(found.twins), std::move(same), texts.rows}),
-                std::move(alone),
-                distance};
+                BatchVisibility({texts.rows, texts.columns, static_cast<std::int64_t>(limits_.equal), most,
+                                 std::move(found.by_key), std::move(pairs), std::move(found.equal), std::move(same)}),
+                std::move(alone), by_simhash_ ? distance_ : -1};
     }
 
     // Returns the number of the last document of this collection with each `_id` field, or NONE; live: of one that is
@@ -147,9 +147,9 @@ public:
         std::vector<std::int64_t> numbers(fields.size(), NONE);
         if (numbers.empty()) return numbers;
         const std::scoped_lock lock(adding_);
-        if (id_table_.reserve(size())) entered_ = others_;
+        if (id_table_.reserve(size())) entered_ = referenced_;
         Ids::Buffer buffer;
-        for (; entered_ < size(); entered_++) {  // what was added since the last time
+        for (; entered_ < size(); entered_++) {  // added since the last call
             const auto [segment, own] = locate(entered_);
             id_table_.add(hash_id(segment.ids.get(own, buffer)), entered_);
         }
@@ -165,33 +165,32 @@ public:
         return numbers;
     }
 
-    // The `_id` field of a document; of another collection that names it in place of `_id`.
+    // Returns the `_id` field of a document; that of a reference collection has its name in place of `_id`.
     std::string id_of(std::size_t number) const {
         if (number >= size()) throw std::out_of_range("there are " + std::to_string(size()) + " documents, not number " + std::to_string(number));
         const auto [segment, own] = locate(number);
         Ids::Buffer buffer;
         const Bytes field = segment.ids.get(own, buffer);
         const auto* text = reinterpret_cast<const char*>(field.data());
-        if (segment.place.empty()) return {text, field.size()};
-        return std::string(text, 1) + segment.place + std::string(text + ID_NAME_END, field.size() - ID_NAME_END);
+        if (segment.collection.empty()) return {text, field.size()};
+        return std::string(text, 1) + segment.collection + std::string(text + ID_NAME_END, field.size() - ID_NAME_END);
     }
 
-    // The name of the other collection that a document is of, empty if none.
-    const std::string& place_of(std::size_t number) const { return locate(number).segment.place; }
+    // Returns the name of the reference collection of a document, empty for the target.
+    const std::string& collection_of(std::size_t number) const { return locate(number).segment.collection; }
     std::uint64_t fingerprint_of(std::size_t number) const {
         const auto [segment, own] = locate(number);
         return segment.near.fingerprints[own];
     }
 
-    // A document that is gone is not found any more, but as equal; one that is superseded not as equal. One that is gone
-    // no more is found as before.
+    // A document that is gone is found as equal only; one that is superseded is not. Clearing `gone` restores both.
     bool is_gone(std::int64_t number) const { return has(number, GONE); }
     void set_gone(std::size_t number, bool gone) {
         std::uint8_t& own = mark(number);
         const bool was_gone = own & GONE;
         own = gone ? own | GONE : 0;
         if (was_gone == gone) return;
-        if (number >= others_) gone_ += gone ? 1 : -1;
+        if (number >= referenced_) gone_ += gone ? 1 : -1;
         const auto member = groups_.find(static_cast<std::int64_t>(number));
         if (member != groups_.end()) members_[member->second] += gone ? -1 : 1;
     }
@@ -200,7 +199,7 @@ public:
     std::vector<std::int64_t> gone() const { return marked(GONE); }
     std::vector<std::int64_t> superseded() const { return marked(SUPERSEDED); }
 
-    // The group of a document: the hash of its `_id`, or that of another one which it has joined.
+    // Returns the group of a document: the hash of its `_id`, or the group that it joined.
     std::int64_t group_of(std::size_t number) const {
         if (const auto joined = groups_.find(static_cast<std::int64_t>(number)); joined != groups_.end()) return joined->second;
         return static_cast<std::int64_t>(hash_id(bytes_of(id_of(number))));
@@ -214,52 +213,50 @@ public:
         if (counts) members_[group]++;
     }
 
-    // Gives the documents from a number on other groups where theirs is borne by another live one: a document that is
-    // decided again may have founded it before.
+    // Renumbers the groups of the documents from a number on that other live documents have: a document that is decided
+    // again may have founded one before.
     void found_groups(std::size_t first) {
         if (groups_.empty()) return;
-        const auto is_borne = [&](std::int64_t group) {
+        const auto is_in_use = [&](std::int64_t group) {
             const auto members = members_.find(group);
             return members != members_.end() && members->second > 0;
         };
-        std::vector<std::pair<std::size_t, std::int64_t>> others;
+        std::vector<std::pair<std::size_t, std::int64_t>> renumbered;
         for (std::size_t number = first; number < size(); number++) {
             const std::int64_t own = group_of(number);
-            if (is_borne(own)) others.emplace_back(number, own ^ static_cast<std::int64_t>(number + 1));
+            if (is_in_use(own)) renumbered.emplace_back(number, own ^ static_cast<std::int64_t>(number + 1));
         }
-        for (const auto& [number, group] : others) join(number, group);
+        for (const auto& [number, group] : renumbered) join(number, group);
     }
 
-    // Marks of all own documents, by number without the others.
-    struct Marks {
-        std::span<const std::int64_t> gone, superseded, members, groups;
-    };
-    void restore(const Marks& marks) {
-        marks_.resize(std::min(marks_.size(), others_));
+    // Sets the marks of all own documents, numbered without reference collections; groups: of the members.
+    using Numbers = std::span<const std::int64_t>;
+    void restore(Numbers gone, Numbers superseded, Numbers members, Numbers groups) {
+        marks_.resize(std::min(marks_.size(), referenced_));
         gone_ = 0;
         groups_.clear();
         members_.clear();
-        for (const std::int64_t number : marks.gone) set_gone(others_ + static_cast<std::size_t>(number), true);
-        for (const std::int64_t number : marks.superseded) supersede(others_ + static_cast<std::size_t>(number));
-        for (std::size_t i = 0; i < marks.members.size(); i++)
-            join(others_ + static_cast<std::size_t>(marks.members[i]), marks.groups[i]);
+        const auto number_of = [&](std::int64_t own) { return referenced_ + static_cast<std::size_t>(own); };
+        for (const std::int64_t own : gone) set_gone(number_of(own), true);
+        for (const std::int64_t own : superseded) supersede(number_of(own));
+        for (std::size_t i = 0; i < members.size(); i++) join(number_of(members[i]), groups[i]);
     }
 
-    // Puts a segment of a file in the place of those from `first` on, counted without the others.
+    // Replaces the own segments from `first` on by one that does not grow, and begins another.
     void seal(std::size_t first, std::shared_ptr<Segment> segment) {
         const std::scoped_lock lock(adding_);
-        segments_.resize(other_segments_ + first);
+        segments_.resize(reference_segments_ + first);
         segments_.push_back(std::move(segment));
         segments_.push_back(new_segment());
         count_bases();
     }
     const std::unordered_map<std::int64_t, std::int64_t>& groups() const { return groups_; }
-    std::span<const std::shared_ptr<Segment>> own_segments() const { return std::span(segments_).subspan(other_segments_); }
+    std::span<const std::shared_ptr<Segment>> own_segments() const { return std::span(segments_).subspan(reference_segments_); }
     std::shared_ptr<Segment> new_segment() const { return std::make_shared<Segment>(distance_, by_simhash_, limits_.equal); }
 
 private:
     static constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
-    static constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
+    static constexpr std::size_t ID_NAME_END = 4;              // end of the name in an `_id` field
 
     enum Mark : std::uint8_t { GONE = 1, SUPERSEDED = 2 };
     struct Location {
@@ -274,18 +271,12 @@ private:
         }
         if (filled.size() < 2) return segments_[filled.empty() ? 0 : filled[0]]->find(texts, compares, least, same);
         const std::vector<std::int64_t> none(texts.size());
-        std::vector<Candidates> parts;
+        std::vector<Candidates> found;
         for (const std::size_t s : filled) {
-            parts.push_back(segments_[s]->find(texts, compares, none, same).candidates);
-            for (std::int64_t& number : parts.back().numbers) number += static_cast<std::int64_t>(bases_[s]);
+            found.push_back(segments_[s]->find(texts, compares, none, same).candidates);
+            for (Candidate& one : found.back().all) one.number += static_cast<std::int64_t>(bases_[s]);
         }
-        return found_together(parts, compares ? least : none, static_cast<std::int64_t>(limits_.equal), same);
-    }
-
-    bool compares(const Prints& texts) const {
-        return texts.words > 0 && std::ranges::all_of(segments_, [&](const auto& segment) {
-                   return segment->size() == 0 || segment->words == texts.words;
-               });
+        return merged_segments(found, compares ? least : none, static_cast<std::int64_t>(limits_.equal), same);
     }
 
     Location locate(std::size_t number) const {
@@ -304,8 +295,8 @@ private:
 
     std::vector<std::int64_t> marked(Mark which) const {
         std::vector<std::int64_t> numbers;
-        for (std::size_t number = others_; number < marks_.size(); number++) {
-            if (marks_[number] & which) numbers.push_back(static_cast<std::int64_t>(number - others_));
+        for (std::size_t number = referenced_; number < marks_.size(); number++) {
+            if (marks_[number] & which) numbers.push_back(static_cast<std::int64_t>(number - referenced_));
         }
         return numbers;
     }
@@ -320,14 +311,14 @@ private:
     IndexLimits limits_;
     std::vector<std::shared_ptr<Segment>> segments_;
     std::vector<std::size_t> bases_{0};  // the number of the first document of each segment
-    std::size_t others_ = 0, other_segments_ = 0;
+    std::size_t referenced_ = 0, reference_segments_ = 0;
     std::int64_t unindexed_ = 0;         // fingerprints, since this process began
-    std::vector<std::uint8_t> marks_;    // by number, as far as one is marked
+    std::vector<std::uint8_t> marks_;    // by number, up to the last marked one
     std::size_t gone_ = 0;               // own documents
-    std::unordered_map<std::int64_t, std::int64_t> groups_;   // of those that joined one, by number
-    std::unordered_map<std::int64_t, std::int64_t> members_;  // live ones of these, by group
+    std::unordered_map<std::int64_t, std::int64_t> groups_;   // that documents joined, by number
+    std::unordered_map<std::int64_t, std::int64_t> members_;  // live documents that joined, by group
     std::mutex adding_;
-    NumberTable id_table_;               // by the hash of the `_id` field, made when needed
+    NumberTable id_table_;               // by the hash of the `_id` field, built on demand
     std::size_t entered_ = 0;            // documents in it
 };
 

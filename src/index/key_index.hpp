@@ -1,9 +1,9 @@
-// Documents by the keys of their sketches: a row of keys, one for each column. The keys are the bands of a MinHash (Indyk
-// and Motwani's locality-sensitive hashing, STOC 1998) and whatever else equal keys are sought for.
+// Documents by rows of keys, one key for each column: bands of a MinHash (Indyk and Motwani's locality-sensitive hashing,
+// STOC 1998), blocks of a fingerprint, or other keys that are compared for equality.
 //
-// All is done column by column: the memory of one is small enough for the processor's cache of addresses, and each
-// bucket is fetched well before it is needed. Where buckets are full on average, a column is built again with some more
-// of them, so they are always filled alike, and a look-up is a cache miss.
+// Look-ups go column by column: the memory of one is small enough for the processor's cache of addresses, and each
+// bucket is fetched well before it is needed. Once buckets are full on average, a column is rebuilt with some more of
+// them, so the load stays the same, and a look-up is a cache miss.
 #pragma once
 #include "core/system.hpp"
 #include "core/text.hpp"
@@ -17,17 +17,17 @@ namespace dedup {
 
 constexpr std::uint64_t ones(int bits) { return (std::uint64_t{1} << bits) - 1; }
 
-// What nearly all keys of a range share: a look-up reads one cache line as a rule, the first.
+// The entries of a range of keys. Most look-ups read its first cache line only.
 struct alignas(64) Bucket {
     static constexpr std::size_t ENTRIES = 51;
     static constexpr int TAG_BITS = 8;
 
     std::uint8_t tags[ENTRIES];  // the lowest bits of keys
     std::uint8_t count;
-    std::uint32_t entries[ENTRIES];  // numbers, and above them the bits of keys that follow
+    std::uint32_t entries[ENTRIES];  // numbers, and above them further bits of the keys
 
     bool is_full() const { return count == ENTRIES; }
-    // A bit for each entry with this tag.
+    // Returns a bit for each entry with this tag.
     std::uint64_t equal_tags(std::uint8_t tag) const {
         std::uint64_t equal = 0;
 #if defined(__SSE2__)
@@ -45,8 +45,8 @@ struct alignas(64) Bucket {
 };
 static_assert(sizeof(Bucket) == 256);
 
-// A column of keys. Each bucket holds the keys of a range; what finds its bucket full goes into a table: open addressing
-// with linear probing, a key and a number + 1 in each slot, 0: free.
+// A column of keys. Each bucket holds the keys of a range. An entry whose bucket is full spills into a table: open
+// addressing with linear probing, a key and a number + 1 in each slot, 0: free.
 class Column {
 public:
     Pages<Bucket> buckets;
@@ -55,8 +55,8 @@ public:
     std::size_t spilled = 0;  // documents in the table
 
     std::size_t nbytes() const { return buckets.nbytes() + slots.nbytes(); }
-    // Documents that can be added yet, whatever their keys, where numbers up to `size` are taken.
-    std::size_t room(std::size_t size) const {
+    // Returns how many documents fit in, for any keys, after `size` documents.
+    std::size_t capacity_left(std::size_t size) const {
         const std::size_t numbers = std::size_t{1} << number_bits, most = most_spilled();
         return std::min(numbers - std::min(size, numbers), most - std::min(spilled, most));
     }
@@ -67,7 +67,7 @@ public:
             std::size_t row;
             std::uint64_t equal;  // tags
         };
-        std::array<Open, AHEAD> open;  // rows for which there is more to be looked at than a cache line
+        std::array<Open, AHEAD> open;  // rows that need more than the first cache line
         for (std::size_t row = 0; row < std::min(AHEAD, keys.size()); row++) fetch(keys[row]);
         for (std::size_t start = 0; start < keys.size(); start += AHEAD) {
             std::size_t count = 0;
@@ -82,10 +82,10 @@ public:
         }
     }
 
-    // Adds the keys of rows under the numbers from `first` on, those for which stored(row) holds; most_equal: of a key
-    // so many are held at most, 0 for any number. Returns how many were left out. There has to be room.
+    // Adds the keys of the rows with stored(row), numbered from `first` on; most_equal: the limit of one key, 0 for none.
+    // The rows have to fit in. Returns how many rows were dropped.
     std::int64_t insert(std::span<const std::uint32_t> keys, auto stored, std::size_t most_equal, std::size_t first) {
-        std::int64_t left_out = 0;
+        std::int64_t dropped = 0;
         for (std::size_t row = 0; row < keys.size(); row++) {
             if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
             if (row + SECOND_AHEAD < keys.size()) fetch_free(keys[row + SECOND_AHEAD]);
@@ -94,22 +94,19 @@ public:
             if (stored(row) && (most_equal == 0 || equal < most_equal))
                 put(keys[row], first + row);
             else
-                left_out++;
+                dropped++;
         }
-        return left_out;
+        return dropped;
     }
 
-    // Takes what another column holds, its numbers moved by `first`; false if there is no room.
-    bool take(const Column& other, std::size_t first) {
-        const std::size_t most = most_spilled();
-        bool has_room = true;
-        other.each([&](std::uint32_t key, std::uint64_t number) {
-            if (spilled < most)
-                put(key, first + number);
-            else
-                has_room = false;
+    // Adds the entries of another column, their numbers increased by `first`. Returns false if they do not fit in.
+    bool append(const Column& more, std::size_t first) {
+        bool fits = true;
+        more.each([&](std::uint32_t key, std::uint64_t number) {
+            fits &= spilled < most_spilled();
+            if (fits) put(key, first + number);
         });
-        return has_room;
+        return fits;
     }
 
 private:
@@ -119,7 +116,7 @@ private:
 
     std::size_t bucket_of(std::uint32_t key) const { return key * buckets.size() >> KEY_BITS; }
     const Bucket& bucket(std::uint32_t key) const { return buckets[bucket_of(key)]; }
-    // Scattered: keys that find their bucket full are neighbours.
+    // Scattered, as keys that spill are neighbours.
     std::size_t slot_of(std::uint32_t key) const {
         return static_cast<std::uint32_t>(key * static_cast<std::uint32_t>(GOLDEN)) * slots.size() >> 32;
     }
@@ -167,9 +164,9 @@ private:
         spilled++;
     }
 
-    // Calls take(key, number) for each document, nearly by key.
+    // Calls take(key, number) for each entry, nearly in the order of keys.
     void each(auto take) const {
-        const int bits = Bucket::TAG_BITS + 32 - number_bits;  // of a key that an entry has
+        const int bits = Bucket::TAG_BITS + 32 - number_bits;  // of the key, in tag and entry
         const std::uint64_t number_mask = ones(number_bits), key_mask = ones(bits);
         for (std::size_t at = 0; at < buckets.size(); at++) {
             const Bucket& bucket = buckets[at];
@@ -186,36 +183,38 @@ private:
     }
 };
 
-// Number and column of each match in one word, sorted by both when all of a row are there.
+// Collects matches of rows with documents, each in one word: a number and a column.
 class Matches {
 public:
     void add(std::size_t row, std::uint64_t number, std::uint64_t column) {
         found_.push_back({number << COLUMN_BITS | column, row});
     }
 
-    // Appends for each row each number once, with its columns, and begins anew; numbers are below `size`.
-    void enter(std::size_t rows, std::size_t size, Candidates& to) {
+    // Returns the candidates of n rows, and removes all matches; numbers are below `size`.
+    Candidates take(std::size_t rows, std::size_t size) {
+        Candidates found;
         ends_.assign(rows + 1, 0);
         for (const Match& match : found_) ends_[match.row + 1]++;
         for (std::size_t row = 0; row < rows; row++) ends_[row + 1] += ends_[row];
         items_.resize(found_.size());
-        other_.resize(found_.size());
+        spare_.resize(found_.size());
         for (const Match& match : found_) items_[ends_[match.row]++] = match.item;
         found_.clear();
         std::size_t start = 0;
         for (std::size_t row = 0; row < rows; row++) {
             const std::size_t count = ends_[row] - start;
-            const auto items = sorted(std::span(items_).subspan(start, count), std::span(other_).first(count), size);
+            const auto items = sorted(std::span(items_).subspan(start, count), std::span(spare_).first(count), size);
             for (std::size_t i = 0; i < count;) {
                 const std::uint64_t number = items[i] >> COLUMN_BITS;
                 std::uint32_t columns = 0;
                 for (; i < count && items[i] >> COLUMN_BITS == number; i++)
                     columns |= std::uint32_t{1} << (items[i] & (MOST_COLUMNS - 1));
-                to.add(static_cast<std::int64_t>(number), columns);
+                found.all.push_back({static_cast<std::int64_t>(number), columns});
             }
-            to.end_text();
+            found.end_text();
             start = ends_[row];
         }
+        return found;
     }
 
 private:
@@ -226,8 +225,8 @@ private:
     static constexpr std::size_t FEW = 40;
     static constexpr int DIGIT_BITS = 9;
 
-    // By number; columns come in order. Many digit by digit.
-    static std::span<const std::uint64_t> sorted(std::span<std::uint64_t> items, std::span<std::uint64_t> other,
+    // By number and column; many by radix sort of the numbers, as columns come in order.
+    static std::span<const std::uint64_t> sorted(std::span<std::uint64_t> items, std::span<std::uint64_t> spare,
                                                  std::size_t size) {
         if (items.size() <= FEW) {
             std::ranges::sort(items);
@@ -238,25 +237,25 @@ private:
             std::array<std::uint32_t, (1 << DIGIT_BITS) + 1> begin{};
             for (const std::uint64_t item : items) begin[digit(item) + 1]++;
             for (std::size_t i = 1; i < begin.size(); i++) begin[i] += begin[i - 1];
-            for (const std::uint64_t item : items) other[begin[digit(item)]++] = item;
-            std::swap(items, other);
+            for (const std::uint64_t item : items) spare[begin[digit(item)]++] = item;
+            std::swap(items, spare);
         }
         return items;
     }
 
     std::vector<Match> found_;
     std::vector<std::size_t> ends_;
-    std::vector<std::uint64_t> items_, other_;
+    std::vector<std::uint64_t> items_, spare_;
 };
 
 class KeyIndex {
 public:
-    // most_equal: of the documents with one key in a column the first so many are held, so that a phrase that is
-    // everywhere stays affordable; 0 for any number.
+    // most_equal: how many documents a column holds under one key, the first ones, so that a phrase of very many
+    // documents stays affordable; 0 for no limit.
     KeyIndex(std::size_t columns, std::size_t most_equal) : columns(columns), dropped(columns), most_equal_(most_equal) {}
 
     std::vector<Column> columns;
-    std::vector<std::int64_t> dropped;  // documents that each column left out
+    std::vector<std::int64_t> dropped;  // documents that each column does not hold
 
     std::size_t size() const { return size_; }
     void set_size(std::size_t size) { size_ = size; }
@@ -266,7 +265,7 @@ public:
         return sum;
     }
 
-    // Returns the documents that share a key with each of n rows of keys, and in which columns.
+    // Returns the documents that have a key in common with each of n rows of keys.
     Candidates search(std::span<const std::uint32_t> keys) const {
         Candidates found;
         Matches matches;
@@ -277,20 +276,20 @@ public:
                 gather(rows, c, columns.size(), own);
                 columns[c].search(own, [&](std::size_t row, std::uint64_t number) { matches.add(row, number, c); });
             }
-            matches.enter(rows.size() / columns.size(), size_, found);
+            found.append(matches.take(rows.size() / columns.size(), size_));
         }
         return found;
     }
 
-    // Adds n rows of keys under the next numbers. stored: the columns in which each is held, as bits, or none, and those
-    // count that hold fewer than `most_equal` under its key.
+    // Adds n rows of keys under the next numbers. stored: the columns that hold each, as bits; if empty, all columns with
+    // fewer than `most_equal` documents under its key.
     void add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads) {
         const std::size_t width = columns.size();
         while (!keys.empty()) {
             std::size_t count = std::min({planned_ - size_, INSERTED, keys.size() / width});
-            for (const Column& column : columns) count = std::min(count, column.room(size_));
+            for (const Column& column : columns) count = std::min(count, column.capacity_left(size_));
             if (count < std::min(INSERTED, keys.size() / width)) {
-                build_again(threads);
+                rebuild(threads);
                 continue;
             }
             share(width, threads, [&](auto take) {
@@ -307,20 +306,20 @@ public:
         }
     }
 
-    // A column of several indexes as one, the numbers of each behind those of the one before.
-    static Column merged(std::span<const KeyIndex* const> parts, std::size_t column) {
+    // Returns one column of several indexes merged, numbered in their order.
+    static Column merged(std::span<const KeyIndex* const> indexes, std::size_t column) {
         std::vector<std::pair<const Column*, std::size_t>> columns;
         std::size_t documents = 0;
-        for (const KeyIndex* part : parts) {
-            columns.emplace_back(&part->columns[column], documents);
-            documents += part->size();
+        for (const KeyIndex* index : indexes) {
+            columns.emplace_back(&index->columns[column], documents);
+            documents += index->size();
         }
-        return united(columns, std::max(documents, std::size_t{1}), LEAST_SLOTS);
+        return merged(columns, std::max(documents, std::size_t{1}), LEAST_SLOTS);
     }
 
 private:
-    static constexpr std::size_t LOOKED_UP = 2048;      // rows at once: their matches wait to be sorted
-    static constexpr std::size_t INSERTED = 1 << 12;    // rows that find all buckets full, at most, between two looks at the room
+    static constexpr std::size_t LOOKED_UP = 2048;      // rows at once, whose matches are sorted together
+    static constexpr std::size_t INSERTED = 1 << 12;    // rows at once, between two checks of the capacity
     static constexpr std::size_t LEAST = 1 << 13;       // documents that columns are built for
     static constexpr std::size_t LEAST_SLOTS = 64;      // of a column that does not grow
     static constexpr double GROWTH = 1.12;
@@ -333,27 +332,26 @@ private:
         for (std::size_t row = 0; row < keys.size(); row++) keys[row] = rows[row * columns + column];
     }
 
-    // What several columns hold as one, the numbers of each moved by what stands beside it. documents: that it is built for;
-    // spare: slots for documents that come.
-    static Column united(std::span<const std::pair<const Column*, std::size_t>> parts, std::size_t documents, std::size_t spare) {
+    // Merges columns, the numbers of each increased by its offset. documents: the capacity; spare: free slots.
+    static Column merged(std::span<const std::pair<const Column*, std::size_t>> parts, std::size_t documents, std::size_t spare) {
         std::size_t spilled = 0;
-        for (const auto& [part, first] : parts) spilled += part->spilled;
+        for (const auto& [column, first] : parts) spilled += column->spilled;
         while (true) {
             Column made;
             made.buckets.resize((documents + LOAD - 1) / LOAD);
             made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + spare);
             made.number_bits = std::bit_width(documents);
-            if (std::ranges::all_of(parts, [&](const auto& part) { return made.take(*part.first, part.second); })) return made;
+            if (std::ranges::all_of(parts, [&](const auto& one) { return made.append(*one.first, one.second); })) return made;
             spilled = 2 * spilled + spare;
         }
     }
 
-    void build_again(std::size_t threads) {
+    void rebuild(std::size_t threads) {
         planned_ = std::max(LEAST, static_cast<std::size_t>(GROWTH * static_cast<double>(size_)) + INSERTED);
         share(columns.size(), threads, [&](auto take) {
             for (std::size_t c; (c = take()) < columns.size();) {
                 const std::pair<const Column*, std::size_t> own[] = {{&columns[c], 0}};
-                columns[c] = united(own, planned_, 2 * INSERTED);
+                columns[c] = merged(own, planned_, 2 * INSERTED);
             }
         }, 1);
     }

@@ -10,7 +10,7 @@ from dedup_job.commands.maintenance import check_target
 from dedup_job.messages import LeaseHeld
 from dedup_job.mongo import audit
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Callback
+from dedup_job.runs.run_record import Callback
 from dedup_job.runs.status import Check
 from dedup_job.settings import load
 from tests.proving import command, fill, fill_alike, good, run_again, stored, wrong

@@ -71,23 +71,19 @@ def corpus(size, seed=1):
 
 
 class Pool:
-    """Texts with their fingerprints and what the naive version knows of them."""
+    """Texts with their fingerprints, and as texts of the naive version."""
 
     def __init__(self, written):
         sketcher = Sketcher(FORM, lambda: judge_for().core)
         fingerprinter = Fingerprinter(FingerprintSettings(), load_lexicon(print), sketcher)
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
-        pairs = zip(
-            self.fingerprints.values.tolist(), self.fingerprints.short.tolist(), strict=True
-        )
-        known = {}
-        for text, (value, short) in zip(written, pairs, strict=True):
-            known.setdefault(text, NaiveText.of(text, value, short))
-        self.naive = [known[text] for text in written]
+        values, short = self.fingerprints.values.tolist(), self.fingerprints.short.tolist()
+        made = dict(zip(written, map(NaiveText.of, written, values, short), strict=True))
+        self.naive = [made[text] for text in written]
 
     def fingerprints_for(self, rows, channels):
-        """Return fingerprints of some rows as a run with these channels makes them."""
+        """Return fingerprints of some rows, with the sketches of these channels."""
         chosen = self.fingerprints[np.array(rows, dtype=np.int64)]
         sketches = chosen.sketches
         wanted = [j for j, channel in enumerate(sketches.channels) if channel in channels]
@@ -97,7 +93,7 @@ class Pool:
         return type(chosen)(chosen.rows, own)
 
     def batch(self, rows, start, channels):
-        """Return a batch of some rows; documents are numbered on from `start`."""
+        """Return a batch of some rows; documents are numbered from `start` on."""
         documents = tuple(
             Document(number, key_of(number), b"", self.texts[row])
             for number, row in enumerate(rows, start)
@@ -105,8 +101,8 @@ class Pool:
         return Batch(Documents.of(documents), self.fingerprints_for(rows, channels))
 
 
-def told(decisions):
-    """Yield decisions as the naive version has them."""
+def as_naive(decisions):
+    """Yield decisions as decisions of the naive version."""
     for row, (decision, own) in enumerate(zip(decisions, decisions.rows, strict=True)):
         missing = decisions.missing.get(row, ())
         void = frozenset(map(_number, missing))
@@ -118,8 +114,8 @@ def told(decisions):
             yield NaiveDecision(**tried, refused=refused)
             continue
         pair, reason = decision.pair, str(decision.reason)
-        said = pair.distance, pair.similarity, pair.probability, pair.found_by
-        yield NaiveDecision(_number(pair.of), *said, reason, **tried)
+        values = pair.distance, pair.similarity, pair.probability, pair.found_by
+        yield NaiveDecision(_number(pair.of), *values, reason, **tried)
 
 
 def _number(key):
@@ -127,7 +123,7 @@ def _number(key):
 
 
 def judges(options):
-    """Tell whether differences decide with these settings."""
+    """Whether differences decide with these settings."""
     return options.get("judge") == Judging.DIFFERENCES
 
 
@@ -180,21 +176,20 @@ FULL = {"channels": ALL, "judge": Judging.DIFFERENCES}
     ids=["similarity", "more", "judge", "few", "plain", "sentences", "minhash", "all"],
 )
 def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
-    """Of all kinds of near duplicates, short texts, templates and equal ones."""
     expected = naive_of(options).decide_all(pool.naive[:size])
     decider, found = decider_of(options), []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "MOST_CANDIDATES", options.get("most_candidates", 64))
         for start in range(0, size, 1000):
             rows = list(range(start, min(start + 1000, size)))
-            found += told(decider.decide(pool.batch(rows, start, channels_of(options))))
+            found += as_naive(decider.decide(pool.batch(rows, start, channels_of(options))))
     for number, (decision, one) in enumerate(zip(found, expected, strict=True)):
         assert decision == one, f"document {number}: {pool.texts[number]!r}"
     assert_all_kinds_took_part(expected, options)
 
 
 def assert_all_kinds_took_part(decisions, options):
-    """See that the corpus is not too easy."""
+    """Check that the corpus has all kinds of decisions."""
     assert {d.reason for d in decisions} == {"", "exact", "near"}
     by = {channel for d in decisions for channel in d.found_by}
     assert by == {str(channel) for channel in channels_of(options)} | {"text"}
@@ -210,7 +205,7 @@ def assert_all_kinds_took_part(decisions, options):
 
 @pytest.fixture(scope="module")
 def small_pool():
-    """Few texts of few families, so that nearly all find each other."""
+    """Return few texts of few families, so that nearly all find each other."""
     rng = random.Random(4)
     made = list(templates(rng))
     some = [*made[:14], *made[260:266], *made[340:352]]
@@ -222,7 +217,7 @@ def small_pool():
 
 @st.composite
 def runs(draw):
-    """Documents in any order and number, cut into batches, and what happens between them."""
+    """Documents in any order, cut into batches, and events between the batches."""
     few = draw(st.lists(st.integers(0, TEXTS - 1), min_size=1, max_size=15))
     rows = draw(st.lists(st.sampled_from(few), min_size=12, max_size=60))
     cuts = sorted(draw(st.lists(st.integers(0, len(rows)), min_size=1, max_size=6)))
@@ -256,44 +251,43 @@ OPTIONS = st.fixed_dictionaries(
 @given(
     runs(), OPTIONS, st.sampled_from([1, 2, 4, 128]), st.sampled_from([2, 7, 1024]), st.randoms()
 )
-def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
+def test_decisions_depend_on_neither_batches_nor_restarts_nor_where_texts_are_held(
     small_pool, tmp_path, run, options, most_equal, at_once, rng
 ):
-    """Texts that someone removed from the target between two batches are candidates of none."""
+    """Texts that are removed from the target between two batches are no candidates afterwards."""
     rows, cuts, between = run
     naive = naive_of(options, most_equal=most_equal, most_same=most_equal)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "PART", at_once)
         patch.setattr(greedy, "MOST_CANDIDATES", options["most_candidates"])
-        patch.setattr(greedy, "MEMORY", 0)  # all are asked of the target, and read each time
+        patch.setattr(greedy, "MEMORY", 0)  # texts are fetched and parsed each time
         patch.setattr(kept, "LIMITS", (most_equal,) * 3)
         decider = decider_of(options)
         bounds = [0, *cuts, len(rows)]
-        for (start, stop), what in zip(pairwise(bounds), ["", *between], strict=True):
-            happen(what, decider, naive, small_pool, rows, options, tmp_path, rng)
+        for (start, stop), event in zip(pairwise(bounds), ["", *between], strict=True):
+            happen(event, decider, naive, small_pool, rows, options, tmp_path, rng)
             batch = small_pool.batch(rows[start:stop], start, channels_of(options))
-            found = [*told(decider.decide(batch))]
+            found = [*as_naive(decider.decide(batch))]
             expected = [naive.decide(n, small_pool.naive[rows[n]]) for n in range(start, stop)]
             assert found == expected
 
 
-def happen(what, decider, naive, pool, rows, options, folder, rng):
-    """Remove kept texts from the target, or end the process and begin another."""
-    there = [kept for kept in naive.kept if kept.number not in naive.gone]
-    if what == "remove":
-        for kept in rng.sample(there, (len(there) + 1) // 2):
+def happen(event, decider, naive, pool, rows, options, folder, rng):
+    """Remove kept texts from the target, or reload the index in one of three ways."""
+    present = [kept for kept in naive.kept if kept.number not in naive.gone]
+    if event == "remove":
+        for kept in rng.sample(present, (len(present) + 1) // 2):
             naive.gone.add(kept.number)
             del decider.texts[key_of(kept.number)]
-    elif what == "memory":
+    elif event == "memory":
         decider.index.replace_growing(lambda dump: snapshot.mapped(folder, dump))
-    elif what == "snapshot" and not naive.gone:  # else its size would give it away
+    elif event == "snapshot" and not naive.gone:  # else a run refuses it, by its size
         with snapshot.writing(folder / "one.index") as writer:
             decider.index.dump(writer)
-        decider.forget()
-        saved = snapshot.read(folder / "one.index")
-        decider.index.load(saved)
-    elif what:
-        numbers = [kept.number for kept in there]
+        decider.restart()
+        decider.index.load(snapshot.read(folder / "one.index"))
+    elif event:
+        numbers = [kept.number for kept in present]
         pages = [
             KeptPage(
                 [key_of(n) for n in some],
@@ -302,8 +296,8 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
             )
             for some in (numbers[i : i + 5] for i in range(0, len(numbers), 5))
         ]
-        decider.forget()
-        decider.index.remember(lambda: pages)
-        naive.forget()  # what is gone is not even known any more
-        for kept in there:
+        decider.restart()
+        decider.index.rebuild(lambda: pages)
+        naive.restart()  # missing texts are not in the index any more
+        for kept in present:
             naive.keep(kept.number, kept.text)

@@ -1,4 +1,4 @@
-"""A better copy takes the place of the kept one, as in the naive version, however divided."""
+"""A better copy supersedes the kept one, as in the naive version, for any division into batches."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from dedup_job.decision import greedy
 from dedup_job.runs.decided import Counts
 from tests.decision import test_agreement as agreement
-from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_of, naive_of, told
+from tests.decision.test_agreement import (
+    OPTIONS,
+    as_naive,
+    channels_of,
+    decider_of,
+    key_of,
+    naive_of,
+)
 
 small_pool = agreement.small_pool
 
@@ -32,11 +39,11 @@ def superseded(decisions):
     """Yield the row of the better copy, key, group and decision of each superseded document."""
     if decisions.superseded is not None:
         rows, keys, dropped = decisions.superseded
-        yield from zip(rows.tolist(), keys.list(), dropped["group"], told(dropped), strict=True)
+        yield from zip(rows.tolist(), keys.list(), dropped["group"], as_naive(dropped), strict=True)
 
 
 def as_final(decision):
-    """Return a decision without what is said of candidates: it may have been replaced since."""
+    """Return a decision without its candidates: they may have been superseded since."""
     return replace(decision, candidates=0, cut=0, void=frozenset())
 
 
@@ -63,9 +70,9 @@ def test_the_kept_copies_are_those_of_the_naive_version(
             batch = pool.batch(rows[start:stop], start, channels_of(options))
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
-            found |= {n: as_final(one) for n, one in enumerate(told(decisions), start)}
+            found |= {n: as_final(one) for n, one in enumerate(as_naive(decisions), start)}
             for row, key, group, decision in superseded(decisions):
-                assert decisions.kept[row]  # what the copy gave way to before it is a duplicate
+                assert decisions.kept[row]  # a copy that was superseded in turn is a duplicate
                 by = decision.of - start
                 assert by == row or decisions["superseded"][by]
                 assert decisions["group"][row] == group == groups[key]
@@ -81,7 +88,7 @@ def test_the_kept_copies_are_those_of_the_naive_version(
             left = sum(one.of is None for one in expected.values())
             assert (counts.kept, counts.scanned) == (left, stop)
             assert counts.replaced == len(naive.replaced)
-    for n, one in expected.items():  # all of a group have its number
+    for n, one in expected.items():  # all members of a group have its number
         assert one.of is None or groups[key_of(n)] == groups[key_of(one.of)]
     ids = [groups[key_of(n)] for n, one in expected.items() if one.of is None]
     assert len({*ids}) == len(ids)

@@ -15,17 +15,12 @@ LONG = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合
 CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"
 
 
-def compared(texts, rows, others, other_rows, **values):
-    """Return similarity and agreement of pairs."""
+def compare(text, *earlier, **values):
+    """Return similarity and whether they are duplicates, of a text with each earlier one."""
     settings = DecisionSettings(**({"judge": "similarity"} | values))
-    found = judge_for(settings).judge((texts, rows, others, other_rows))
+    rows = np.arange(len(earlier))
+    found = judge_for(settings).judge(([text], np.zeros_like(rows), earlier, rows))
     return [(one["similarity"], one["state"] == JOINED) for one in found]
-
-
-def compare(text, *others, **values):
-    """Return similarity and agreement of a text with others."""
-    rows = np.arange(len(others))
-    return compared([text], np.zeros_like(rows), others, rows, **values)
 
 
 @pytest.mark.parametrize(
@@ -38,31 +33,29 @@ def compare(text, *others, **values):
     ],
     ids=["source", "choices", "formula", "width"],
 )
-def test_two_versions_of_one_text_are_wholly_alike(text, other):
+def test_two_versions_of_one_text_have_similarity_1(text, other):
     assert compare(text, other) == [(1.0, True)]
 
 
 LETTERS = "".join(c for c in map(chr, range(0x6C34, 0x6D34)) if canonical_of(c) == c)
 
 
-def test_a_character_less_is_enough_for_texts_of_every_length_from_14_on():
-    """Its loss takes three grams of G and makes two."""
+def test_texts_of_14_characters_or_more_may_lack_one_character():
+    """The loss removes three of the grams, and adds two."""
     for length in range(14, 60):
         text = LETTERS[:length]
-        ((similarity, agrees),) = compare(text, text[:7] + text[8:])
         grams = length - 2
-        assert similarity == (grams - 3) / (grams + 2)
-        assert agrees
+        assert compare(text, text[:7] + text[8:]) == [((grams - 3) / (grams + 2), True)]
     assert not compare(LETTERS[:13], LETTERS[:7] + LETTERS[8:13])[0][1]
 
 
 @pytest.mark.parametrize("similarity", [0.0, 1.0])
-def test_at_0_everything_agrees_and_at_1_the_same_only(similarity):
+def test_the_threshold_0_joins_everything_and_1_equal_forms_only(similarity):
     found = compare(LONG, "甲乙丙丁", LONG + "。", similarity=similarity)
     assert [agrees for _, agrees in found] == [similarity == 0.0, True]
 
 
-def test_no_pairs_are_no_values():
+def test_no_pairs_have_no_verdicts():
     assert compare(LONG) == []
 
 
@@ -74,18 +67,20 @@ def test_no_pairs_are_no_values():
         (AbortSettings, "near_rate", [1.01, math.nan]),
     ],
 )
-def test_what_is_no_share_is_refused(section, name, values):
+def test_a_setting_that_is_no_share_is_refused(section, name, values):
     for value in values:
         with pytest.raises(ValidationError, match=name):
             section(**{name: value})
 
 
-def test_an_unknown_judge_is_refused_with_those_that_are_known():
+def test_an_unknown_judge_is_refused_by_naming_the_known_ones():
     with pytest.raises(ValidationError, match="'differences', 'similarity' or 'none'"):
         DecisionSettings(judge="guards")
 
 
-def test_differences_decide_unless_similarity_is_asked_for_or_nothing_is_compared():
-    assert DecisionSettings(confidence=1e-9).judges
-    assert not DecisionSettings(judge="similarity").judges
-    assert not DecisionSettings(judge="none").judges
+def test_differences_decide_by_default():
+    judges = [
+        DecisionSettings(**judge).judges
+        for judge in ({}, {"judge": "similarity"}, {"judge": "none"})
+    ]
+    assert judges == [True, False, False]

@@ -9,7 +9,7 @@ from dedup_job.cli.decide import QUARANTINED
 from dedup_job.documents import Reason
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import DedupError, Interrupted
-from dedup_job.runs.run import Status
+from dedup_job.runs.run_record import Status
 from dedup_job.settings import Settings, load
 from scripts import make_docs
 from tests.docs.documentation import (

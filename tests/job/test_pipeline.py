@@ -12,7 +12,7 @@ from dedup_job.messages import DedupError
 from dedup_job.mongo import target_reader
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.runs.run import Moment, Status
+from dedup_job.runs.run_record import ProgressSnapshot, Status
 from tests.deciding import PLAIN, decisions_of
 from tests.running import after_batches, interpose, one_writer, outcome, run_here, run_until
 
@@ -212,7 +212,7 @@ def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
 ):
     if former:
         run_until(data, former, **FLAGS)
-    moments = list[Moment]()
+    moments = list[ProgressSnapshot]()
     run_here(data, limit=limit, show=moments.append, **FLAGS)
     counted = [now for now in moments if now.counted]
     assert [*dict.fromkeys((now.done, now.total) for now in counted)] == told

@@ -2,13 +2,13 @@
 
 import pytest
 
-from dedup_job.judgment.features import GUARDS
+from scripts.make_docs import GUARD_EXAMPLES
 from tests.judgment.forms import guards_of
 
 EXAMPLES = [
-    pytest.param(guard.name, *texts, id=f"{guard.name}-{language}")
-    for guard in GUARDS
-    for language, texts in (("en", guard.example), ("zh", guard.example_zh))
+    pytest.param(name, *texts, id=f"{name}-{language}")
+    for name, examples in GUARD_EXAMPLES.items()
+    for language, texts in examples.items()
 ]
 GUARDED = [
     ("opposite", "12除以3等于多少？", "12除3等于多少？"),

@@ -6,13 +6,12 @@ import numpy as np
 
 from dedup_job.fingerprint import load_lexicon
 from dedup_job.judgment import APART, JOINED, UNLIKELY, Judge
-from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import shipped_model
+from scripts.make_docs import GUARD_EXAMPLES
 from tests.judgment.forms import held_of, verdict
 
 ROW = np.zeros(1, dtype=np.int64)
-NAMES = next(guard.example_zh for guard in GUARDS if guard.name == "name")
-NUMBERS = next(guard.example_zh for guard in GUARDS if guard.name == "number")
+NAMES, NUMBERS = (GUARD_EXAMPLES[name]["zh"] for name in ("name", "number"))
 
 
 def judge(folder, *off, confidence=0.95):

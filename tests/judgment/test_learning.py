@@ -152,7 +152,7 @@ def test_the_dial_joins_hardly_any_different_pair(different, least):
     said = np.array([*different, 0.99])
     found = np.zeros(len(said), dtype=PAIR_FEATURES)
     labels = Labels(found, np.arange(len(said)) == len(different), said)
-    assert models._dial(said, labels, NOW) == least
+    assert models._best_confidence(said, labels, NOW) == least
 
 
 def test_what_features_weigh_adds_up_to_the_score():

@@ -17,7 +17,7 @@ from dedup_job.messages import LeaseLost, UsageError
 from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
-from dedup_job.runs.run import Status
+from dedup_job.runs.run_record import Status
 from tests.faults.points import failing
 from tests.mongo.test_change_stream import documents, text
 from tests.proving import command, good, refused

@@ -11,7 +11,7 @@ from dedup_job import deduplicate
 from dedup_job.commands.maintenance import check_target, restore, undo_run
 from dedup_job.demo import make_corpus
 from dedup_job.messages import StateMismatch, UsageError
-from dedup_job.runs.run import Status
+from dedup_job.runs.run_record import Status
 from dedup_job.runs.status import Check
 from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import stored

@@ -15,7 +15,7 @@ from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.raw_bson import RAW
 from dedup_job.mongo.reading import majority
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Scope
+from dedup_job.runs.run_record import Checkpoint, Scope
 from tests.mongo.test_run import questions
 from tests.proving import command, good
 from tests.running import outcome, run_here

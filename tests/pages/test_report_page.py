@@ -13,8 +13,8 @@ from dedup_job.documents import Difference, Pair
 from dedup_job.pages import report_page
 from dedup_job.printing import escaped
 from dedup_job.runs.decided import Counts, DecidedDocument
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
-from dedup_job.runs.survey import Drawn, Group, Survey
+from dedup_job.runs.run_record import About, Checkpoint, Run, Scope, Status
+from dedup_job.runs.survey import Group, PairSample, Survey
 from tests.runs.test_survey import ABOUT, many_pairs
 from tests.test_printing import commands
 
@@ -76,8 +76,8 @@ def survey_with(text, name=None, written="1"):
     return Survey(
         about=About(name, name, {"source": {"field": text}}, {"python": text}, dry_run=False),
         counts=counts,
-        near=Drawn((0,) * 90 + (1,) * 10, [pair], [pair]),
-        refused=Drawn((1,) * 100),
+        near=PairSample((0,) * 90 + (1,) * 10, [pair], [pair]),
+        refused=PairSample((1,) * 100),
         groups=[Group(replace(pair, text=text, duplicates=9), [pair])],
         runs=[run],
     )
@@ -142,14 +142,14 @@ def test_ten_pairs_come_first_and_all_others_are_folded_with_their_number():
 
 def test_an_id_stands_above_the_text_that_it_belongs_to():
     pair = replace(survey_with("text").near.extreme[0], id="<mine>", of="<other>", against="db.c")
-    page = report_page(replace(survey_with("text"), near=Drawn(extreme=[pair])))
+    page = report_page(replace(survey_with("text"), near=PairSample(extreme=[pair])))
     named = re.findall(r'class="id">&lt;(\w+)&gt;</code>( \(db\.c\))?</p>\s*<p class="text"', page)
     assert named == [("other", " (db.c)"), ("mine", "")]
 
 
 def test_a_text_that_lacks_something_is_marked_there_too():
     pair = replace(survey_with("text").near.extreme[0], other="甲乙", text="甲丙丙乙")
-    page = report_page(replace(survey_with("text"), near=Drawn(extreme=[pair])))
+    page = report_page(replace(survey_with("text"), near=PairSample(extreme=[pair])))
     assert "甲<del></del>乙" in page
     assert "甲<ins>丙丙</ins>乙" in page
     assert "12% of a text not compared" in page

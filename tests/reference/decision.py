@@ -1,12 +1,12 @@
 """The naive version of the decision stage: one text after the other, in plain Python.
 
-It shares no code with dedup_job but for the parts of a text; a judge is handed in.
+It shares no code with dedup_job but for the parts of a text; the tests pass its judge.
 """
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from tests.reference.similarity import canonical_of, naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
@@ -15,12 +15,12 @@ CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
 BINS, MOST_EQUAL = 128, 128
 
 Judges = Callable[[str, str], tuple[bool, float | None, str]]
-"""Whether two texts are the same, how likely that is, and what keeps them apart."""
+"""Whether two texts are duplicates, their probability, and the reason if they are not."""
 
 
 @dataclass(frozen=True)
 class NaiveText:
-    """A cleaned text, its fingerprint, whether it is short, and its sketch."""
+    """A cleaned text with its fingerprint and sketch."""
 
     text: str
     value: int
@@ -32,16 +32,15 @@ class NaiveText:
 
     @classmethod
     def of(cls, text, value, short):
-        """Sketch a text; its fingerprint is taken from elsewhere."""
+        """Return a text with its sketch, given its fingerprint."""
         form = canonical_of(text)
-        bins = naive_bins(form)
-        sentences = naive_sentence_key(text)
+        bins, sentences = naive_bins(form), naive_sentence_key(text)
         return cls(text, value, short, naive_keys(bins), naive_bits(bins), sentences, form)
 
 
 @dataclass(frozen=True)
 class NaiveDecision:
-    """The outcome of a text; `of`, a number in order of arrival, is None where it is kept."""
+    """The decision on a text; of: the number of the original, None for a kept text."""
 
     of: int | None = None
     distance: int = 0
@@ -55,8 +54,7 @@ class NaiveDecision:
     void: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
-class NaiveKept:
+class NaiveKept(NamedTuple):
     """A kept text and its number."""
 
     number: int
@@ -67,9 +65,9 @@ class NaiveKept:
 class NaiveFirstWins:
     """Decides one text after the other.
 
-    ranks: by number, of two copies the one with the larger rank is kept; replaced: by number, what
-    became of kept texts whose place a better copy took. They are found no more, and have their
-    place under each key for ever.
+    ranks: by number, the better copy has the larger one; replaced: by number, the decisions on
+    kept texts that a better copy superseded. They are no candidates any more, but still count for
+    the limit of each key.
     """
 
     channels: Collection[str] = ("simhash", "minhash")
@@ -82,7 +80,7 @@ class NaiveFirstWins:
     most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
     ranks: dict[int, int] = field(default_factory=dict)
     replaced: dict[int, NaiveDecision] = field(default_factory=dict)
-    others: dict[int, list[NaiveText]] = field(default_factory=dict)  # of the group of each kept
+    near: dict[int, list[NaiveText]] = field(default_factory=dict)  # in the group of each kept text
     texts: dict[int, NaiveText] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     kept: list[NaiveKept] = field(default_factory=list)
@@ -91,20 +89,20 @@ class NaiveFirstWins:
     alike: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
 
     def decide_all(self, texts):
-        """Decide texts whose numbers are their places, from 0."""
+        """Return the decisions on texts, numbered from 0."""
         return [self.decide(number, text) for number, text in enumerate(texts)]
 
     def decide(self, number, text):
-        """Decide a text, and keep it where it is no duplicate."""
+        """Return the decision on a text; a kept one becomes a candidate."""
         equal = [kept.number for kept in self.equal.get(("text", text.text), [])]
         if equal and equal[-1] in self.replaced:
             equal = []
         if equal and equal[-1] not in self.gone:
-            said = 0, 1.0, None, ("text",), "exact"
-            if self._takes_place(number, text, equal[-1]):
-                self.replaced[equal[-1]] = NaiveDecision(number, *said)
+            exact = NaiveDecision(equal[-1], 0, 1.0, None, ("text",), "exact")
+            if self._supersedes(number, text, equal[-1]):
+                self.replaced[equal[-1]] = replace(exact, of=number)
                 return NaiveDecision()
-            return NaiveDecision(equal[-1], *said)
+            return exact
         void = set(equal[-1:])
         found = [(k, by) for k, by in self.found(text) if k.number not in self.replaced]
         if self.sketched:
@@ -114,11 +112,8 @@ class NaiveFirstWins:
         compared = found[: self.most_candidates]
         void |= {kept.number for kept, _ in compared} & self.gone
         compared = [(kept, by) for kept, by in compared if kept.number not in self.gone]
-        tried = {
-            "candidates": len(found),
-            "cut": max(len(found) - self.most_candidates, 0),
-            "void": frozenset(void),
-        }
+        cut = max(len(found) - self.most_candidates, 0)
+        tried = {"candidates": len(found), "cut": cut, "void": frozenset(void)}
         joined, refused = [], []
         for kept, by in compared:
             apart = (kept.text.value ^ text.value).bit_count()
@@ -135,67 +130,65 @@ class NaiveFirstWins:
                 refused.append((kept.number, similarity, likely, kind))
         if joined:
             _, of, apart, similarity, likely, by = min(joined)
-            told = similarity if self.compares else None
-            if self._takes_place(number, text, of):
-                self.replaced[of] = NaiveDecision(number, apart, told, likely, by, "near")
+            values = apart, similarity if self.compares else None, likely, by, "near"
+            if self._supersedes(number, text, of):
+                self.replaced[of] = NaiveDecision(number, *values)
                 return NaiveDecision(**tried)
-            self.others.setdefault(of, []).append(text)
-            return NaiveDecision(of, apart, told, likely, by, "near", **tried)
+            self.near.setdefault(of, []).append(text)
+            return NaiveDecision(of, *values, **tried)
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
 
-    def _takes_place(self, number, text, of):
-        """Keep a text in place of another one where it is the better copy, and like its group."""
+    def _supersedes(self, number, text, of):
+        """Keep a text instead of `of` if it is better, and a duplicate of all its group."""
         if not self.ranks or self.ranks[number] <= self.ranks[of]:
             return False
-        former, others = self.texts[of], self.others.get(of, [])
+        former, near = self.texts[of], self.near.get(of, [])
         if text.text != former.text:
-            if len(others) > self.most_candidates or not all(self.joins(text, o) for o in others):
+            if len(near) > self.most_candidates or not all(self.joins(text, o) for o in near):
                 return False
-            others = [*others, former]
-        self.others[number] = others
+            near = [*near, former]
+        self.near[number] = near
         self.keep(number, text)
         return True
 
-    def joins(self, text, other):
-        """Tell whether two texts are duplicates."""
-        if self.judge is not None:
-            return self.judge(text.text, other.text)[0]
-        return self.compared(text, other)[1]
+    def joins(self, a, b):
+        """Return whether two texts are duplicates."""
+        return self.compared(a, b)[1] if self.judge is None else self.judge(a.text, b.text)[0]
 
     @property
     def sketched(self):
-        """Tell whether the bits of sketches are known."""
+        """Whether sketches have bits."""
         return "minhash" in self.channels
 
-    def forget(self):
-        """Begin anew."""
+    def restart(self):
+        """Remove all kept texts from the index."""
         for known in (self.gone, self.kept, self.simhashes, self.equal):
             known.clear()
 
     def keep(self, number, text):
-        """Keep a text; of those with an equal key later texts find the first so many."""
+        """Keep a text; later texts find only the first few with an equal key."""
         one = NaiveKept(number, text)
         self.kept.append(one)
         self.texts[number] = text
         self.equal.setdefault(("text", text.text), []).append(one)
-        if not text.short and self._has_room("simhash", text.value, one):
+        if not text.short and self._takes("simhash", text.value, one):
             self.simhashes.append((text.value, one))
         for band, key in enumerate(text.bands):
-            self._has_room("minhash", (band, key), one)
-        self._has_room("sentences", text.sentences, one)
-        self._has_room("form", text.form, one)
+            self._takes("minhash", (band, key), one)
+        self._takes("sentences", text.sentences, one)
+        self._takes("form", text.form, one)
 
-    def _has_room(self, channel, key, one):
-        others = self.equal.setdefault((channel, key), [])
+    def _takes(self, channel, key, one):
+        same = self.equal.setdefault((channel, key), [])
         most_same = self.most_same or (1 if "minhash" in self.channels else 16)
-        room = len(others) < (most_same if channel == "simhash" else self.most_equal)
-        if room:
-            others.append(one)
-        return room
+        if len(same) >= (most_same if channel == "simhash" else self.most_equal):
+            return False
+        same.append(one)
+        return True
 
     def found(self, text):
-        """Return the kept texts that a text finds, each with the channels by which it does."""
+        """Return the kept texts that a text finds, each with its channels."""
         by = {name: [] for name in CHANNELS}
         if not text.short:
             near = self.simhashes
@@ -207,7 +200,7 @@ class NaiveFirstWins:
         used = [*self.channels, *(["form"] if self.judge else [])]
         numbers = {name: {kept.number for kept in by[name]} for name in used}
         every = {kept.number: kept for name in used for kept in by[name]}
-        if "simhash" in used and not text.short:  # also where an equal one hid it
+        if "simhash" in used and not text.short:  # even if an equal one hides it
             near = [kept for kept in every.values() if self._is_near(kept.text, text)]
             numbers["simhash"] |= {kept.number for kept in near}
         return [
@@ -219,7 +212,7 @@ class NaiveFirstWins:
         return (a.value ^ b.value).bit_count() <= self.distance and not a.short
 
     def rank(self, kept, text):
-        """Return the order in which candidates are compared: likely ones first."""
+        """Return the sort key of a candidate: likely ones are compared first."""
         agreement = self.agreement(kept.text, text) if self.sketched else 0
         return -agreement, (kept.text.value ^ text.value).bit_count(), kept.number
 
@@ -228,7 +221,7 @@ class NaiveFirstWins:
         return BINS - sum((x ^ y).bit_count() for x, y in zip(a.bits, b.bits, strict=True))
 
     def least_agreement(self, text):
-        """Return the bits that a candidate has equal: 3.5 standard deviations below the mean."""
+        """Return the least equal bits of a candidate: 3.5 standard deviations below the mean."""
         if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
             return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
         if not self.compares:
@@ -237,10 +230,10 @@ class NaiveFirstWins:
         return math.floor((share - 3.5 * math.sqrt(share * (1 - share) / BINS)) * BINS)
 
     def required(self, length):
-        """Return the least similarity for two texts, the longer one with so many characters.
+        """Return the least similarity of two duplicates, the longer one of `length` characters.
 
-        A character inside a text of 29 characters or more: its loss costs 5 grams of G + 2 at
-        most, which leaves about 0.8. Of a shorter one the loss of one character costs more.
+        The loss of a character changes 5 grams of G + 2, which leaves a similarity of about 0.8
+        for 29 characters or more, and less for shorter texts.
         """
         grams = min(length - 2, 27)
         if not self.compares or grams < 12:
@@ -248,7 +241,7 @@ class NaiveFirstWins:
         return self.threshold * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
 
     def compared(self, a, b):
-        """Return how alike two texts are, and whether that is enough."""
+        """Return the similarity of two texts, and whether it is enough."""
         if not self.compares:
             return 1.0, True
         pair = a.text, b.text

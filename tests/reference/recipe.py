@@ -1,7 +1,4 @@
-"""The naive versions: plain loops that a reader checks by eye.
-
-They share no code with dedup_job.
-"""
+"""Naive versions of the fingerprint and of a run, in plain loops; no code of dedup_job."""
 
 import re
 from typing import Any
@@ -9,7 +6,7 @@ from typing import Any
 import jieba.analyse
 import xxhash
 
-# the settings of the naive versions, said wherever a test compares: the tool's defaults may differ
+# the settings of the naive versions, for tests that compare with them
 PLAIN = {"top_k": 30, "weighting": "tfidf"}
 BITS = 64
 BLOCKS = 4
@@ -22,35 +19,25 @@ def naive_hash(text):
 
 
 def naive_simhash(weighted_tokens):
-    """Add each token's weight where its hash has a 1, subtract it where it has a 0."""
+    """Return the simhash: a bit is 1 if the tokens with a 1 there weigh more than the others."""
     sums = [0.0] * BITS
     for token, weight in weighted_tokens:
         token_hash = naive_hash(token)
         for bit in range(BITS):
-            if token_hash >> bit & 1:
-                sums[bit] += weight
-            else:
-                sums[bit] -= weight
-    value = 0
-    for bit in range(BITS):
-        if sums[bit] > 0:
-            value += 2**bit
-    return value
+            sums[bit] += weight if token_hash >> bit & 1 else -weight
+    return sum(2**bit for bit in range(BITS) if sums[bit] > 0)
 
 
 def naive_keywords(text, top_k=30, *, weighting="tfidf"):
     """Return the keywords with their weights, the heaviest first; top_k 0 takes all.
 
-    With the options left alone these are the tags of `jieba.analyse.extract_tags`.
+    By default these are the tags of `jieba.analyse.extract_tags`.
     """
     extractor = jieba.analyse.default_tfidf
     counts = {}
     for token in jieba.lcut(text):
-        if len(token.strip()) < 2:
-            continue
-        if token.lower() in extractor.stop_words:
-            continue
-        counts[token] = counts.get(token, 0.0) + 1.0
+        if len(token.strip()) >= 2 and token.lower() not in extractor.stop_words:
+            counts[token] = counts.get(token, 0.0) + 1.0
     total = sum(counts.values())
     weights = {
         token: count * (extractor.idf_freq.get(token, extractor.median_idf) / total)
@@ -74,9 +61,9 @@ def naive_ngrams(text, n):
 
 
 def is_jiebas(text):
-    """Tell whether at least half of the characters that count are such as jieba segments.
+    """Return whether jieba segments at least half of the characters that count.
 
-    Letters, digits and whatever lies outside the basic plane count, and so do jieba's +#&._%-.
+    Letters, digits, characters beyond the basic plane and jieba's +#&._%- count.
     """
     inside = outside = 0
     for character in text:
@@ -91,7 +78,7 @@ JIEBAS = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]")
 
 
 def naive_route(text, top_k=30, *, ngram=3, weighting="tfidf"):
-    """Return what the fingerprint is made of: the route, and the features with weights."""
+    """Return the route of a fingerprint, and its features with weights."""
     keywords = naive_keywords(text, top_k, weighting=weighting)
     enough = min(top_k, 5) if top_k else 10
     if len(keywords) >= enough and (ngram == 0 or is_jiebas(text)):
@@ -114,47 +101,32 @@ def naive_fingerprint(text, top_k=30, **options):
 
 
 def naive_hamming(a, b):
-    """Count the bits in which two fingerprints differ."""
-    distance = 0
-    for bit in range(BITS):
-        if (a >> bit & 1) != (b >> bit & 1):
-            distance += 1
-    return distance
+    """Return the number of bits in which two fingerprints differ."""
+    return f"{a ^ b:b}".count("1")
 
 
 class NaiveIndex:
     """Four blocks of 16 bits: within distance 3 at least one block is equal in both."""
 
     def __init__(self):
-        self._fingerprints = []
         self._buckets = {}
 
     def add(self, fingerprint):
-        """Hold one more fingerprint; its position is the number held before."""
-        position = len(self._fingerprints)
-        self._fingerprints.append(fingerprint)
+        """Add a fingerprint."""
+        for bucket in self._buckets_of(fingerprint):
+            self._buckets.setdefault(bucket, []).append(fingerprint)
+
+    def finds(self, fingerprint):
+        """Return whether a fingerprint within distance 3 was added."""
+        found = (self._buckets.get(bucket, []) for bucket in self._buckets_of(fingerprint))
+        return any(naive_hamming(one, fingerprint) <= 3 for some in found for one in some)
+
+    def _buckets_of(self, fingerprint):
         for block in range(BLOCKS):
-            self._buckets.setdefault(self._bucket(fingerprint, block), []).append(position)
-
-    def candidates(self, fingerprint, distance=3):
-        """Return (position, distance) of all held within the distance, in order of arrival."""
-        if distance >= BLOCKS:
-            raise ValueError("four blocks find all neighbours up to distance 3 only")
-        positions = set()
-        for block in range(BLOCKS):
-            positions.update(self._buckets.get(self._bucket(fingerprint, block), []))
-        found = []
-        for position in sorted(positions):
-            apart = naive_hamming(self._fingerprints[position], fingerprint)
-            if apart <= distance:
-                found.append((position, apart))
-        return found
-
-    def _bucket(self, fingerprint, block):
-        return block, fingerprint // 2 ** (BLOCK_BITS * block) % 2**BLOCK_BITS
+            yield block, fingerprint // 2 ** (BLOCK_BITS * block) % 2**BLOCK_BITS
 
 
-# what the tool does without a configuration
+# the default settings
 DEFAULTS = {"top_k": 0, "weighting": "uniform"}
 
 # decision, of, distance, reason
@@ -162,16 +134,15 @@ NaiveDecision = tuple[str, Any, int | None, str]
 
 
 def naive_decide(documents, clean, distance=3, **options):
-    """Run the whole recipe over (id, content), None standing for a missing field; first wins.
+    """Return the kept ids in order, and the decisions on all others by id; first wins.
 
-    The options are those of `naive_fingerprint`, by default the tool's own.
-
-    Returns the kept ids in order, and what became of all others.
+    documents: (id, content), content None for a missing field; options: of `naive_fingerprint`,
+    by default those of the tool.
     """
     kept = []
     dropped = {}
     kept_texts = {}
-    index, index_ids = NaiveIndex(), []
+    fingerprints = {}
     for id_, content in documents:
         if content is None:
             dropped[id_] = ("skipped", None, None, "missing")
@@ -188,24 +159,21 @@ def naive_decide(documents, clean, distance=3, **options):
             continue
         fingerprint, short = naive_fingerprint(text, **(DEFAULTS | options))
         if not short:
-            nearest, least = None, distance + 1
-            for position, apart in index.candidates(fingerprint, distance):
-                if apart < least:  # of equally near ones the first stays
-                    nearest, least = index_ids[position], apart
-            if least <= distance:
-                dropped[id_] = ("duplicate", nearest, least, "near")
+            apart = {of: naive_hamming(one, fingerprint) for of, one in fingerprints.items()}
+            nearest = min(apart, key=apart.get, default=None)  # of equally near ones the first
+            if nearest is not None and apart[nearest] <= distance:
+                dropped[id_] = ("duplicate", nearest, apart[nearest], "near")
                 continue
-            index.add(fingerprint)
-            index_ids.append(id_)
+            fingerprints[id_] = fingerprint
         kept.append(id_)
         kept_texts[text] = id_
     return kept, dropped
 
 
 def plain_recipe(source_collection, target_collection, field):
-    """Run the plain job that dedup replaces; return how many documents it scanned and kept.
+    """Run the plain job that dedup replaces; return the numbers of scanned and kept documents.
 
-    For benchmarks: one document at a time, nothing checked, nothing resumed.
+    For benchmarks: one document at a time, without checks or resumption.
     """
     scanned = kept = 0
     index = NaiveIndex()
@@ -218,7 +186,7 @@ def plain_recipe(source_collection, target_collection, field):
         if text == "":
             continue
         fingerprint = naive_simhash(jieba.analyse.extract_tags(text, topK=30, withWeight=True))
-        if index.candidates(fingerprint):
+        if index.finds(fingerprint):
             continue
         index.add(fingerprint)
         kept += 1

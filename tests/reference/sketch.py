@@ -1,7 +1,4 @@
-"""The naive versions of sketches and of the band index: plain loops that a reader checks by eye.
-
-They share no code with dedup_job.
-"""
+"""Naive versions of sketches, in plain loops; no code of dedup_job."""
 
 BINS, BANDS, ROWS = 128, 20, 5
 WORD = 2**64
@@ -9,7 +6,7 @@ GAMMA = 0x9E3779B97F4A7C15
 
 
 def naive_splitmix(seed, output):
-    """Return the so-manyth output, from 1, of SplitMix64."""
+    """Return output n of SplitMix64, 1-based."""
     z = (seed + output * GAMMA) % WORD
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD
     z = (z ^ z >> 27) * 0x94D049BB133111EB % WORD
@@ -22,7 +19,7 @@ def naive_grams(text):
 
 
 def naive_bins(text):
-    """Return the values of the bins: those of the first round that reached them, the least one."""
+    """Return the value of each bin: the least one of the first round that reaches it."""
     seeds = []
     for gram in naive_grams(text):
         points = [ord(character) for character in gram]
@@ -35,8 +32,7 @@ def naive_bins(text):
             value = naive_splitmix(seed, turn + 1)
             bin_ = value % BINS if turn < BINS else turn - BINS
             reached.setdefault(bin_, []).append(turn * 2**56 + value // 2**8)
-        for bin_, values in reached.items():
-            bins.setdefault(bin_, min(values))
+        bins = {bin_: min(values) for bin_, values in reached.items()} | bins
         if len(bins) == BINS:
             break
     return [bins[bin_] for bin_ in range(BINS)]
@@ -77,7 +73,7 @@ def naive_sentences(text):
 
 
 def naive_sentence_key(text):
-    """Hash the three longest sentences, or the whole text where none has eight characters."""
+    """Return the hash of the three longest sentences, or of a text without one of 8 characters."""
 
     def hashed(sentence):
         value = 0

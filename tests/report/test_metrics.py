@@ -13,7 +13,7 @@ from dedup_job.messages import UsageError
 from dedup_job.report import progress as metrics
 from dedup_job.report.progress import MetricsFile, as_text
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import About, Checkpoint, Progress, Run, Scope, Status
+from dedup_job.runs.run_record import About, Checkpoint, Progress, Run, Scope, Status
 
 THEN = datetime(2026, 1, 2, tzinfo=UTC)
 COUNTS = Counts(kept=5, exact=2, near=1, skipped=1, quarantined=1)

@@ -10,7 +10,7 @@ import pytest
 
 from dedup_job.report.progress import Bar, Log, shown_progress
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Callback, Progress
+from dedup_job.runs.run_record import Callback, Progress
 from tests.report.test_metrics import REPORT
 
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from dedup_job.report.output import Output
 from dedup_job.report.terminal import details, show
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import About, Checkpoint, Profile, Run, Scope, Stage, Status, Work
+from dedup_job.runs.run_record import About, Checkpoint, Profile, Run, Scope, Stage, Status, Work
 
 COUNTS = Counts(
     kept=1_234_567,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
-from dedup_job.runs.status import Holder, RunState, TargetStatus
+from dedup_job.runs.run_record import About, Checkpoint, Run, Scope, Status
+from dedup_job.runs.status import LeaseHolder, RunState, TargetStatus
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STARTED, COUNTS = NOW - timedelta(seconds=100), Counts(kept=600, exact=300, skipped=100)
@@ -20,7 +20,9 @@ LINE = Run(
     known=0,
     stages={},
 )
-HOLDER = Holder("far", 7, NOW - timedelta(seconds=101), NOW + timedelta(seconds=50), alive=True)
+HOLDER = LeaseHolder(
+    "far", 7, NOW - timedelta(seconds=101), NOW + timedelta(seconds=50), alive=True
+)
 AT_WORK = TargetStatus("d.t", "d.s", NOW, RunState.RUNNING, HOLDER, LINE, expected=4000, lag=2000)
 DONE = replace(
     LINE,

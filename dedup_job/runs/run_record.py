@@ -1,4 +1,4 @@
-"""A run: its progress and its checkpoint while it goes on, where its time goes, its report."""
+"""The record of a run: status, checkpoint and report; time by stage; progress while it runs."""
 
 import threading
 import time
@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
 
-_MUCH = 0.1  # of the documents that are no text
+_NOT_TEXT = 0.1  # of the documents, from which on a person is warned
 _SHOWN = 8  # fields in which dropped rows differ
 
 
 class Status(StrEnum):
-    """What became of a run."""
+    """The status of a run."""
 
     RUNNING = Message("running")
     STOPPED = Message("stopped")
@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a run was asked to read; an unfinished run is resumed by one of the same scope."""
+    """The query and the limit of a run; an unfinished run is resumed with the same ones."""
 
     query: str | None = None
     limit: int | None = None
@@ -40,7 +40,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a run is; committed together with the documents that it counts."""
+    """The progress of a run, committed together with the documents that it counts."""
 
     run: int
     scope: Scope
@@ -51,7 +51,7 @@ class Checkpoint:
     finished: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as the state holds them."""
+        """Return the checkpoint as fields of the state document."""
         return {
             "run": self.run,
             "query": self.scope.query,
@@ -65,7 +65,7 @@ class Checkpoint:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> "Checkpoint":
-        """Read back what `as_dict` wrote."""
+        """Return the checkpoint of fields that `as_dict` wrote."""
         scope, started = Scope(row["query"], row["limit"]), row["started"].replace(tzinfo=UTC)
         rest = (row[name] for name in ("seconds", "last_id", "finished"))
         return cls(row["run"], scope, started, Counts.from_dict(row["counts"]), *rest)
@@ -73,7 +73,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a report says besides figures: names, settings, versions."""
+    """The names, settings and versions of a run, for its report."""
 
     source: str
     target: str
@@ -83,28 +83,26 @@ class About:
 
     @property
     def similar_from(self) -> float:
-        """Return the similarity from which two texts count as similar."""
+        """The similarity from which two texts count as similar."""
         return float(self.settings.get("decision", {}).get("similarity", 1.0))
 
 
 def in_utc(time: datetime | None) -> datetime | None:
-    """Return a time of the server as one that knows its zone."""
+    """Return a time of the server, which is UTC without a zone, with its zone."""
     return None if time is None else time.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run, at work or ended; the same values go to the screen, to JSON, to `T.runs` and back.
+    """The report of a run at work or ended, for the screen, for JSON and for `T.runs`.
 
-    `known` documents were decided by earlier runs and passed over; `changed` says how many of them
-    were `changed` in their text, or `deleted`, since the last run, and is empty where the run did
-    not follow the source's changes; `refreshed` says how many were decided anew for that, or
-    removed; `seconds` is wall time over all
-    parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
-    `unindexed` how often the index does not find a kept document by a key that very many share,
-    `expected` about how many documents the run has to decide, None if not known;
-    `differing` says by field how many dropped rows of a file have another value there than the
-    kept one.
+    known: documents that earlier runs decided. changed: how many of them were `changed` or
+    `deleted` in the source since the last run, empty if the run does not watch the source;
+    refreshed: how many of these were decided again or removed. stages: seconds by stage since the
+    last resume, summed over threads. unindexed: how often the index does not find a kept document
+    by a key, since too many have the same. expected: about how many documents the run has to
+    decide, None if unknown. differing: by field, how many dropped rows of a file have another value
+    than the kept row.
     """
 
     about: About
@@ -122,12 +120,12 @@ class Run:
 
     @property
     def warnings(self) -> list[Message]:
-        """What a person should look at before the result is used."""
+        """Warnings about the result."""
         return [*self._warnings()]
 
     def _warnings(self) -> Iterator[Message]:
         strange, scanned = self.counts.reasons.get("not_text", 0), self.counts.scanned
-        if strange > scanned * _MUCH:
+        if strange > scanned * _NOT_TEXT:
             yield Message(
                 "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
                 "text in --field, such as numbers alone; they are not compared, and skipped.",
@@ -143,27 +141,27 @@ class Run:
 
     @property
     def number(self) -> int:
-        """Its number, from 1 on."""
+        """Run number, 1-based."""
         return self.checkpoint.run
 
     @property
     def counts(self) -> Counts:
-        """What it decided so far."""
+        """Counts of the documents decided so far."""
         return self.checkpoint.counts
 
     @property
     def seconds(self) -> float:
-        """Wall time over all its parts."""
+        """Wall time, over all resumptions."""
         return self.checkpoint.seconds
 
     @property
     def docs_per_second(self) -> float:
-        """Documents decided per second of wall time."""
+        """Documents decided per second of wall time, 0 without time."""
         return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Run":
-        """Read back what `as_row` wrote, but for the profile."""
+        """Return the report of a row that `as_row` wrote, without the profile."""
         settings, versions = row["settings"], row.get("versions") or {}
         return cls(
             About(row["source"], row.get("target", ""), settings, versions, dry_run=False),
@@ -177,8 +175,7 @@ class Run:
         )
 
     def as_row(self) -> dict[str, Any]:
-        """Return the report as `T.runs` holds it, without its `_id`."""
-        counts = self.checkpoint.counts
+        """Return the report as a row of `T.runs`, without `_id`."""
         return {
             "started": self.checkpoint.started,
             "finished": self.finished,
@@ -189,13 +186,13 @@ class Run:
             "limit": self.checkpoint.scope.limit,
             "settings": dict(self.about.settings),
             "versions": dict(self.about.versions),
-            "counts": counts.as_dict(),
-            "rates": counts.rates(),
+            "counts": self.counts.as_dict(),
+            "rates": self.counts.rates(),
             "known": self.known,
             "changed": dict(self.changed),
             **({"refreshed": dict(self.refreshed)} if any(self.refreshed.values()) else {}),
             "expected": self.expected,
-            "seconds": self.checkpoint.seconds,
+            "seconds": self.seconds,
             "docs_per_second": self.docs_per_second,
             "stages": dict(self.stages),
             "profile": self.profile.as_rows() if self.profile else [],
@@ -204,19 +201,19 @@ class Run:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as values that JSON can hold."""
+        """Return the report as JSON values."""
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
         row["warnings"] = self.warnings
-        return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}
+        return {"run": self.number, "dry_run": self.about.dry_run, **row}
 
 
 T = TypeVar("T")
 
 
 class Stage(StrEnum):
-    """The stages of a run, in the order in which a document passes them."""
+    """The stages of a run, in the order in which a document passes through them."""
 
     LOAD = Message("load index")
     READ = Message("read")
@@ -228,7 +225,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stage did. seconds: busy, summed over its threads; documents: that came out of it."""
+    """The work of a stage: busy seconds, summed over its threads, and documents processed."""
 
     seconds: float = 0.0
     documents: int = 0
@@ -238,7 +235,7 @@ class Work:
 
 
 class Stopwatch:
-    """Adds up what each stage does, over all threads."""
+    """Sums the work of each stage; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -246,7 +243,7 @@ class Stopwatch:
 
     @contextmanager
     def timing(self, stage: Stage, documents: int = 0) -> Iterator[None]:
-        """Count the time of the block for a stage, and n documents."""
+        """Add the time of the block to a stage, and n documents."""
         start = time.perf_counter()
         try:
             yield
@@ -254,7 +251,7 @@ class Stopwatch:
             self.add(stage, Work(time.perf_counter() - start, documents))
 
     def timed(self, stage: Stage, items: Iterable[T]) -> Iterator[T]:
-        """Yield items, counting the time that it takes to get them."""
+        """Yield items, and add the time that it takes to get them to a stage."""
         source = iter(items)
         while True:
             with self.timing(stage):
@@ -265,30 +262,30 @@ class Stopwatch:
             yield item
 
     def add(self, stage: Stage, work: Work) -> None:
-        """Add work to a stage."""
+        """Add to the work of a stage."""
         with self._lock:
             self.work[stage] += work
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How busy the stages were over so many seconds of wall time; threads: of the preparing two."""
+    """How busy the stages were. seconds: wall time; threads: of cleaning and of fingerprinting."""
 
     work: dict[Stage, Work]
     seconds: float
     threads: int
 
     def threads_of(self, stage: Stage) -> int:
-        """Return how many threads a stage has."""
+        """Return the number of threads of a stage."""
         return self.threads if stage in (Stage.CLEAN, Stage.FINGERPRINT) else 1
 
     def busy(self, stage: Stage) -> float:
-        """Return the share of its threads' time that a stage was busy, 0-1."""
+        """Return the share of the time of its threads in which a stage was busy, 0-1."""
         available = self.seconds * self.threads_of(stage)
         return min(self.work[stage].seconds / available, 1.0) if available > 0 else 0.0
 
     def as_rows(self) -> list[dict[str, Any]]:
-        """Return the profile as values that JSON can hold."""
+        """Return the profile as JSON values, a row for each stage but the load of the index."""
         return [
             {
                 "stage": str(stage),
@@ -303,18 +300,18 @@ class Profile:
 
 
 WAITING = Message("waiting for new")
-"""What a run does that decides documents as they arrive."""
+"""The work of a run that waits for new documents, in words."""
 _DEDUPLICATING = Message("deduplicating")
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """How far a piece of work is.
+class ProgressSnapshot:
+    """The progress of some work at one moment.
 
-    doing: its name; counted: whether it counts documents, about `total` of them, None: not known;
-    silent: seconds that the database has not answered, None: it does. Of a run: the report as of
-    its last checkpoint; others: counts of the target's other runs; last_success: when the last of
-    these was done.
+    doing: its name; counted: whether it counts documents; total: about how many, None if unknown;
+    silent: seconds without an answer of the database, None if it answers. Of a run: report, as of
+    its last checkpoint; others: counts of the target's other runs; last_success: end of the last
+    successful one.
     """
 
     doing: str = ""
@@ -328,50 +325,46 @@ class Moment:
 
     @property
     def counts(self) -> Counts:
-        """What the run has written, nothing where it has not begun."""
+        """The counts of the run, zeros before it begins."""
         return self.report.checkpoint.counts if self.report else Counts()
 
 
-Display = Callable[[Moment], None]
+Display = Callable[[ProgressSnapshot], None]
 
 
 class Progress:
-    """Takes what happens, from several threads, and shows each moment to all displays."""
+    """Shows the progress of some work to displays; thread-safe."""
 
     def __init__(self, *displays: Display) -> None:
         self._displays, self._lock = displays, threading.RLock()
-        self._now = Moment()
+        self._now = ProgressSnapshot()
 
     def stage(self, name: str) -> None:
-        """Begin a part of the work without a count."""
-        self._tell(doing=name, counted=False, done=0, total=None)
+        """Begin a stage of the work that is not counted."""
+        self._update(doing=name, counted=False, done=0, total=None)
 
     def total(self, documents: int | None, doing: str = _DEDUPLICATING) -> None:
         """Begin to count about n documents, None if unknown; doing: the work in words."""
-        done = self._now.counts.scanned  # of a run that goes on
-        self._tell(doing=doing, counted=True, done=done, total=documents)
-
-    def wait_for_new(self) -> None:
-        """Begin to count documents as they arrive."""
-        self.total(None, WAITING)
+        done = self._now.counts.scanned  # of a resumed run
+        self._update(doing=doing, counted=True, done=done, total=documents)
 
     def advance(self, done: int) -> None:
         """Set the number of documents done."""
-        self._tell(done=done)
+        self._update(done=done)
 
     def began(self, report: Run, others: Counts, last_success: datetime | None) -> None:
-        """Report that a run has the lease and begins, or resumes; others: see `Moment`."""
-        self._tell(report=report, others=others, last_success=last_success)
+        """Report that a run begins or resumes, with the lease; see `ProgressSnapshot`."""
+        self._update(report=report, others=others, last_success=last_success)
 
     def checkpoint(self, report: Run) -> None:
-        """Report that a run has written a batch."""
-        self._tell(done=report.checkpoint.counts.scanned, report=report)
+        """Report that a run has committed a batch."""
+        self._update(done=report.checkpoint.counts.scanned, report=report)
 
     def waiting(self, seconds: int | None) -> None:
-        """Set the seconds that the database has not answered; None: it does again."""
-        self._tell(silent=seconds)
+        """Set the seconds without an answer of the database; None: it answers again."""
+        self._update(silent=seconds)
 
-    def _tell(self, **changes: Any) -> None:
+    def _update(self, **changes: Any) -> None:
         with self._lock:
             self._now = replace(self._now, **changes)
             for display in self._displays:
@@ -382,8 +375,8 @@ QUIET = Progress()
 
 
 class Callback(Progress):
-    """Tells a function: the name of the work, how many documents are done, and of how many."""
+    """Calls a function with the name of the work, the documents done, and their number."""
 
-    def __init__(self, tell: Callable[[str, int, int | None], None]) -> None:
-        """Take the function; its last argument is None while the number is not known."""
-        super().__init__(lambda now: tell(now.doing, now.done, now.total))
+    def __init__(self, call: Callable[[str, int, int | None], None]) -> None:
+        """Take the function; its last argument is None while the number is unknown."""
+        super().__init__(lambda now: call(now.doing, now.done, now.total))
