@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from dedup_job.cli.process import STOPPING
+from dedup_job.cli.console import STOPPING
 from dedup_job.demo import make_corpus
 from tests.report.test_metrics import text_string_to_metric_families
 from tests.running import (

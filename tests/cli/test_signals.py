@@ -9,7 +9,7 @@ import time
 import pytest
 
 from dedup_job.cli import main
-from dedup_job.cli.process import STOPPING, StopSignals
+from dedup_job.cli.console import STOPPING, StopSignals
 from dedup_job.messages import Interrupted
 
 

@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from dedup_job.cli import process as streams
+from dedup_job.cli import console as streams
 from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
 
 ALL = (0, 1, 2)
@@ -119,7 +119,7 @@ FAILING = """
 from threading import Thread
 from pymongo.errors import AutoReconnect
 from pymongo.logger import _log_client_error
-from dedup_job.cli.process import log, set_up_logs
+from dedup_job.cli.console import log, set_up_logs
 set_up_logs()
 def broken():
     raise RuntimeError("no more\\nof it")

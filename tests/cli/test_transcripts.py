@@ -15,7 +15,7 @@ from bson import ObjectId
 from typer.testing import CliRunner
 
 from dedup_job.cli import app
-from dedup_job.cli.usage import refusal
+from dedup_job.cli import refusal
 from dedup_job.messages import DedupError, chosen_language, in_language
 from tests.running import run_here, uri_of
 

@@ -27,7 +27,7 @@ def answer(page, label, key=None):
 
 def first(page, decision):
     """Return the key of the first pair that was decided so."""
-    pairs = page.review._drawn.items()
+    pairs = page.review._pairs.items()
     return next(key for key, pair in pairs if pair.decision == decision)
 
 
@@ -72,8 +72,8 @@ def test_the_same_command_goes_on_where_it_ended_and_another_name_begins(page, r
 
 def test_precision_and_recall_are_those_of_the_answers(page):
     for decision, label in [("duplicate", "same"), ("kept", "same"), ("duplicate", "different")]:
-        pairs = page.review._drawn.items()
-        said = page.review._said
+        pairs = page.review._pairs.items()
+        said = page.review._labels
         key = next(k for k, pair in pairs if pair.decision == decision and k not in said)
         _, text, _ = answer(page, label, key)
     standing = page.review.progress()
@@ -152,7 +152,7 @@ def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
 
 
 def test_answers_of_two_tabs_at_once_are_all_stored(page, reviewed):
-    keys = [*page.review._drawn][:10]
+    keys = [*page.review._pairs][:10]
     tabs = [threading.Thread(target=answer, args=(page, "same", key)) for key in keys]
     for tab in tabs:
         tab.start()
