@@ -14,8 +14,8 @@ from dedup_job.runs.run import Callback
 from dedup_job.runs.status import Check
 from dedup_job.settings import load
 from tests.proving import command, fill, fill_alike, good, run_again, stored, wrong
-from tests.running import dedup, environment_for, run_here, uri_of
-from tests.tampering import alone, one, original
+from tests.running import environment_for, run_here, uri_of
+from tests.tampering import alone, one
 
 UNDECIDED, GONE, CHANGED, HALF = map(str, [Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF])
 BEHIND = {  # the row of a run that was killed
@@ -44,9 +44,6 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
     for more in (("--all",), ("--sample", "1000")):
         found = good(made, tmp_path, *more)
         assert (found.keys(), {*found[CHANGED]}) == ({CHANGED}, {*map(repr, ids)})
-    said = command(made, "check", "--source", "source", "--all")
-    assert f"{CHANGED}: 4. They changed in the source after they were decided" in said
-    assert f"dedup restore ID --requeue --target {made.name}.target" in said
     command(made, "restore", str(rows[0]["_id"]), "--requeue")
     run_again(made)
     assert repr(rows[0]["_id"]) not in good(made, tmp_path, "--all")[CHANGED]
@@ -105,7 +102,6 @@ def test_a_run_that_was_resumed_may_find_earlier_documents_late(database, tmp_pa
 
 
 def test_a_limited_and_an_abandoned_run_leave_a_good_target(any_database, tmp_path):
-    """An abandoned run's row would be behind its checkpoint, had the next run not mended it."""
     fill_alike(any_database)
     state = any_database["target.state"]
     any_database.source.insert_many(
@@ -153,17 +149,6 @@ def test_a_run_that_began_and_ended_meanwhile_is_noticed(made):
     source, target = f"{made.name}.source", f"{made.name}.target"
     with pytest.raises(LeaseHeld, match="did so meanwhile"):
         check_target(settings, source, target, 0, Callback(meanwhile))
-
-
-def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made):
-    made.target.delete_one({"_id": original(made)["_id"]})
-    names = ("--db", made.name, "--source", "source", "--target", "target")
-    result = dedup("check", *names, uri=uri_of(made))
-    assert result.returncode == 6
-    assert "WRONG" in result.stdout
-    assert f"dedup restore ID --target {made.name}.target" in result.stderr
-    assert "runs or state contradict the data: 1." in result.stderr
-    assert "checking" in result.stderr  # progress
 
 
 def test_help_does_not_wait_for_native_code():

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dedup_job.messages import RunAborted
+from tests.proving import command, good
 from tests.running import invoke, outcome, refusal, uri_of
 
 MATERIAL = (
@@ -17,14 +18,8 @@ FUNCTION = "已知函数f(x)=x^2-2x，求f(x)在区间[0,3]上的最大值与最
 NOTE = "来源：2019年高考"
 
 
-def marked(number):
-    """Return a question with a note."""
-    return {"_id": number, "text": f"第{number}题，甲乙相距{number * 37}米，几分钟相遇？\n{NOTE}"}
-
-
 def run(database, *more):
-    """Return the arguments of a run with the preset."""
-    names = ("--db", database.name, "--source", "source", "--target", "target")
+    names = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
     return ("run", "--config", "questions", *names, "--yes", *more)
 
 
@@ -32,39 +27,31 @@ def run(database, *more):
 def test_a_material_is_stored_whole_and_a_note_is_cut_off_and_counted(any_database, tmp_path):
     html = f"<p>{FUNCTION}</p><p>{NOTE}</p>"
     any_database.source.insert_many([{"_id": 1, "text": MATERIAL}, {"_id": 2, "text": html}])
-    file = tmp_path / "report.json"
+    report, page = tmp_path / "report.json", tmp_path / "page.html"
     cut = {"documents": 1, "characters": len(f"\n{NOTE}")}
-    for more in (["--dry-run"], []):
-        done = invoke(
-            *run(any_database, "--report", str(file), *more), DEDUP_URI=uri_of(any_database)
-        )
-        assert done.exit_code == 0, done.output
-        assert json.loads(file.read_text())["counts"]["cleaning"] == {"cut": cut}
+    for more in (["--dry-run"], ["--html", str(page)]):
+        words = run(any_database, "--report", str(report), *more)
+        invoke(*words, DEDUP_URI=uri_of(any_database))
+        assert json.loads(report.read_text())["counts"]["cleaning"] == {"cut": cut}
     kept, _ = outcome(any_database)
     assert [row["text"] for row in kept] == [MATERIAL, FUNCTION]
     (row,) = any_database["target.runs"].find()
     assert row["counts"]["cleaning"] == {"cut": cut}
-    source, target = f"{any_database.name}.source", f"{any_database.name}.target"
-    said = invoke("status", "--target", target, DEDUP_URI=uri_of(any_database)).stdout
+    said = command(any_database, "status")
     assert "11 characters of 1 document, at the markers of cleaning.cut_at" in said
-    for command in (
-        ["check", "--source", source],
-        ["report", "--html", str(tmp_path / "page.html")],
-    ):
-        done = invoke(*command, "--target", target, DEDUP_URI=uri_of(any_database))
-        assert done.exit_code == 0, done.output
-    page = (tmp_path / "page.html").read_text()
-    assert "Cut off at the markers of cleaning.cut_at: 11 characters of 1 documents." in page
+    assert good(any_database, tmp_path) == {}
+    cut_off = "Cut off at the markers of cleaning.cut_at: 11 characters of 1 documents."
+    assert cut_off in page.read_text()
 
 
 def test_a_marker_that_begins_lines_of_the_texts_stops_the_run_before_it_writes(database):
-    database.source.insert_many([marked(i) for i in range(300)])
+    texts = (f"第{i}题，甲乙相距{i * 37}米，几分钟相遇？\n{NOTE}" for i in range(300))
+    database.source.insert_many({"text": text} for text in texts)
     for more in (["--dry-run"], []):
         stopped = refusal(*run(database, *more), DEDUP_URI=uri_of(database))
         assert isinstance(stopped, RunAborted)
         assert "of the characters of the last 300 texts were cut off" in str(stopped)
         assert "out of cleaning.cut_at" in str(stopped)
         assert database.target.count_documents({}) == 0
-    raised = invoke(*run(database), DEDUP_URI=uri_of(database), DEDUP_ABORT_IF__CUT="0.5")
-    assert "run 1, done" in raised.stdout
+    invoke(*run(database), DEDUP_URI=uri_of(database), DEDUP_ABORT_IF__CUT="0.5")
     assert database.target.count_documents({}) == 300

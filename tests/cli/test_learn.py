@@ -24,7 +24,6 @@ def _folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def decided(database):
-    """Return a database with a target of one run."""
     texts = ["光合作用释放氧气，发生在叶绿体中。", "光合作用会释放氧气，发生在叶绿体中。"]
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
     run_here(database)
@@ -103,31 +102,22 @@ def test_labels_of_review_are_learnt_from(decided):
     ]
     stdin = "\n".join(map(json.dumps, lines))
     command(decided, "review", "--import", "-", stdin=stdin)
-    output = command(decided, "learn")
-    assert "2 labelled pairs" in output
-    assert "left out: 1 unsure" in output
+    assert "left out: 1 unsure" in command(decided, "learn")
     decided.source.delete_many({"_id": "n0"})
     decided.target.delete_many({"_id": "n0"})
     assert "1 label of same, none of different" in str(refused(decided, "learn", "--overwrite"))
 
 
-def test_labels_that_contradict_are_named_and_the_last_one_counts(decided):
+def test_labels_that_contradict_or_lack_a_text_are_named_or_counted(decided):
     rows = [*problems(20)]
     again = {**rows[1], "a": rows[1]["b"], "b": rows[1]["a"], "label": "D"}
     early = {**rows[0], "label": "S", "when": "2026-01-01T00:00Z", "name": "bert"}
     late = {**rows[0], "label": "D", "when": "2026-02-01T00:00Z", "name": "anna"}
-    name = file_of([late, early, rows[1], again, *rows[2:]])
+    odd = [{"a": None, "b": "x", "label": "S"}, {"a": "x", "b": "<p>x</p>", "label": "D"}]
+    name = file_of([late, early, rows[1], again, *rows[2:], *odd])
     output = command(decided, "learn", "--pairs", name)
     assert "2 labels contradicted by a later one:" in output
     assert f"{name}, line 3: same; {name}, line 4: different, which counts" in output
     assert f"{name}, line 2: same; {name}, line 1: different, which counts" in output
-    assert "20 labelled pairs" in output
-    assert "9 same, 11 different" in output
-
-
-def test_pairs_with_one_text_or_none_are_left_out_and_counted(decided):
-    rows = [*problems(20)]
-    odd = [{"a": None, "b": "x", "label": "S"}, {"a": "x", "b": "<p>x</p>", "label": "D"}]
-    output = command(decided, "learn", "--pairs", file_of([*rows, *odd]))
-    assert "20 labelled pairs" in output
+    assert f"20 labelled pairs of {decided.name}.target: 9 same, 11 different" in output
     assert "left out: 2 with a text that is gone, or with equal texts" in output

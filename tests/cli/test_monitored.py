@@ -7,23 +7,16 @@ import pytest
 from dedup_job.cli.console import STOPPING
 from dedup_job.demo import make_corpus
 from tests.report.test_metrics import text_string_to_metric_families
-from tests.running import (
-    dedup,
-    start_run,
-    uri_of,
-    wait_for_batches,
-)
+from tests.running import dedup, start_run, uri_of, wait_for_batches
 
 
 @pytest.fixture
 def filled(database):
-    """Return a database with a small source."""
     database.source.insert_many(make_corpus(200, seed=2))
     return database
 
 
 def names(database, target="target"):
-    """Return the options that name source and target."""
     return ("--source", f"{database.name}.source", "--target", f"{database.name}.{target}", "--yes")
 
 
@@ -58,10 +51,8 @@ def test_a_run_and_one_that_fails_after_it(filled, tmp_path):
 
 def test_a_dry_run_writes_no_metrics(filled, tmp_path):
     file = tmp_path / "x.prom"
-    result = dedup(
-        *("run", *names(filled), "--dry-run", "--metrics-file", str(file)),
-        uri=uri_of(filled),
-    )
+    words = ("run", *names(filled), "--dry-run", "--metrics-file", str(file))
+    result = dedup(*words, uri=uri_of(filled))
     assert result.returncode == 0
     assert "a dry run writes no metrics" in result.stderr
     assert not file.exists()

@@ -56,14 +56,3 @@ def test_a_killed_run_is_told_from_one_at_work(paused):
     found = status(database)
     assert (found["state"], found["last_success"]["run"]) == ("done", 1)
     assert found["last_failure"] is None
-
-
-def test_new_documents_and_the_last_success_are_told(any_database):
-    fill(any_database)
-    any_database.source.insert_many([{"text": str(number)} for number in range(7)])
-    found = status(any_database)
-    assert found["state"] == "done"
-    assert found["lag"] == {"documents": 7, "estimated": True}
-    assert found["last_success"]["run"] == 1
-    assert 0 <= found["last_success"]["seconds_ago"] < 60
-    assert found["run"]["expected"] == found["run"]["decided"]

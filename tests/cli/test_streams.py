@@ -9,7 +9,13 @@ from threading import Thread
 import pytest
 
 from dedup_job.cli import console as streams
-from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
+from tests.running import (
+    Forked,
+    assert_each_source_id_is_in_one_place,
+    environment_for,
+    run_here,
+    uri_of,
+)
 
 ALL = (0, 1, 2)
 
@@ -46,23 +52,46 @@ def ended(database, folder, first, *words):
     return process.wait(60), process.said
 
 
+FULL = partial(on_a_full_disk, 1)
+
+
 @pytest.mark.parametrize(
     "first",
     [
         *(partial(closed, handle) for handle in ALL),
         partial(closed, *ALL),
-        partial(on_a_full_disk, 1),
-        partial(on_a_full_disk, 2),
-        partial(into_a_closed_pipe, 1),
-        partial(into_a_closed_pipe, 2),
+        *(FULL, partial(on_a_full_disk, 2)),
+        *(partial(into_a_closed_pipe, handle) for handle in (1, 2)),
     ],
 )
-def test_a_run_that_cannot_print_ends_as_any_other(filled, tmp_path, first):
+def test_a_run_that_cannot_print_ends_as_any_other_also_where_it_is_refused(
+    filled, tmp_path, first
+):
     code, said = ended(filled, tmp_path, first, "run", "--source", "source")
     assert code == 0, said
     assert "Traceback" not in said
+    lost = "the report could not be printed: No space left on device\n"
+    assert said.endswith(lost) == (first is FULL)
     assert_each_source_id_is_in_one_place(filled)
     assert filled["target.runs"].distinct("status") == ["done"]
+    filled["target"].insert_one({"_id": "of another tool"})
+    assert ended(filled, tmp_path, first, "run", "--source", "source")[0] == 6
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "end"),
+    [
+        (partial(into_a_closed_pipe, 1), 0, ""),
+        (partial(closed, 1), 0, ""),
+        (FULL, 1, "error: the output could not be written: No space left on device\n"),
+    ],
+)
+def test_a_listing_ends_quietly_with_its_reader_and_with_an_error_on_a_full_disk(
+    filled, tmp_path, first, code, end
+):
+    run_here(filled)
+    ended_with, said = ended(filled, tmp_path, first, "list", "--what", "refused")
+    assert (ended_with, said.endswith(end), "error" in said) == (code, True, bool(end))
 
 
 def test_a_reader_that_is_slow_gets_all_of_it():
@@ -76,34 +105,6 @@ def test_a_reader_that_is_slow_gets_all_of_it():
     with os.fdopen(reader, encoding="utf-8") as stream:
         assert stream.read() == text
     thread.join()
-
-
-def test_a_run_says_that_its_report_could_not_be_printed(filled, tmp_path):
-    _, said = ended(filled, tmp_path, partial(on_a_full_disk, 1), "run", "--source", "source")
-    assert said.endswith("the report could not be printed: No space left on device\n")
-
-
-@pytest.mark.parametrize(("handles", "code"), [((1,), 6), ((2,), 6), (ALL, 6)])
-def test_the_exit_code_tells_also_where_nothing_else_can(filled, tmp_path, handles, code):
-    filled["target"].insert_one({"_id": "of another tool"})
-    first = partial(closed, *handles)
-    assert ended(filled, tmp_path, first, "run", "--source", "source")[0] == code
-
-
-def test_a_listing_that_is_read_no_further_ends_quietly(filled, tmp_path):
-    ended(filled, tmp_path, partial(closed, 0), "run", "--source", "source")
-    for first in (partial(into_a_closed_pipe, 1), partial(closed, 1)):
-        code, said = ended(filled, tmp_path, first, "list", "--what", "refused")
-        assert code == 0
-        assert "error" not in said
-
-
-def test_a_listing_that_cannot_be_written_ends_with_1_and_says_why(filled, tmp_path):
-    ended(filled, tmp_path, partial(closed, 0), "run", "--source", "source")
-    first = partial(on_a_full_disk, 1)
-    code, said = ended(filled, tmp_path, first, "list", "--what", "refused")
-    assert code == 1
-    assert said.endswith("error: the output could not be written: No space left on device\n")
 
 
 @pytest.mark.parametrize("redirections", ["<&- >&- 2>&-", "<&- >&-", "2>&-"])

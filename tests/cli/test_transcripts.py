@@ -14,8 +14,7 @@ import pytest
 from bson import ObjectId
 from typer.testing import CliRunner
 
-from dedup_job.cli import app
-from dedup_job.cli import refusal
+from dedup_job.cli import app, refusal
 from dedup_job.messages import DedupError, chosen_language, in_language
 from tests.running import run_here, uri_of
 

@@ -7,7 +7,7 @@ import pytest
 from dedup_job.cli import console
 from dedup_job.mongo import rollback
 from dedup_job.runs.status import Check
-from tests.proving import command, fill_alike, good, names, refused, run_again
+from tests.proving import command, good, names, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -21,7 +21,6 @@ from tests.wire import killed_at
 
 
 def of_run(database, run):
-    """Return what a run wrote to target and ledger."""
     kept, ledger = outcome(database)
     return [d for d in kept if d["dedup"]["run"] == run], [r for r in ledger if r["run"] == run]
 
@@ -35,7 +34,6 @@ def as_of_run(rows, run):
 
 
 def statuses(database):
-    """Return the status of each run."""
     return [row["status"] for row in database["target.runs"].find().sort("_id", 1)]
 
 
@@ -43,10 +41,7 @@ def statuses(database):
 def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(made, tmp_path):
     first, second = of_run(made, 1), of_run(made, 2)
     generation = one(made, STATE)["generation"]
-    output = command(made, "undo", "2", "--yes")
-    assert (
-        f"{len(second[0]):,} documents left {made.name}.target, {len(second[1]):,} rows" in output
-    )
+    command(made, "undo", "2", "--yes")
     assert outcome(made) == first
     state = one(made, STATE)
     assert (state["checkpoint"]["run"], state["checkpoint"]["finished"]) == (1, True)
@@ -74,24 +69,13 @@ def test_all_runs_can_be_undone_one_after_the_other(made, tmp_path):
     assert good(made, tmp_path) == {}
 
 
-def test_a_stopped_run_can_be_undone(any_database, tmp_path):
-    fill_alike(any_database)
-    any_database[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})
-    command(any_database, "undo", "2", "--yes")
-    assert good(any_database, tmp_path).keys() == {Check.UNDECIDED}
-    run_again(any_database)
-    assert good(any_database, tmp_path) == {}
-
-
 @pytest.mark.standalone
 def test_the_only_copy_of_a_document_stays(made, tmp_path):
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
-    output = command(made, "undo", "2", "--yes")
-    assert (
-        "these may be the only copies, or since they are decided by such ones: 3 documents."
-        in output
-    )
+    made[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})  # as of a stopped run
+    said = command(made, "undo", "2", "--yes")
+    assert "these may be the only copies, or since they are decided by such ones: 3 doc" in said
     kept, ledger = of_run(made, 2)
     assert [document["_id"] for document in kept] == gone
     assert ledger == []
