@@ -26,8 +26,7 @@ from typer import Context
 from typer.main import get_command
 
 from dedup_job import _core
-from dedup_job.cli import app
-from dedup_job.cli import DEFAULT, first_paragraph, parts_of_help
+from dedup_job.cli import DEFAULT, app, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.features import GUARDS

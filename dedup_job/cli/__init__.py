@@ -151,21 +151,6 @@ class _LazyCommands(Group):
                 )
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as e:
-            from pydantic import ValidationError  # here: --help should not wait for them
-
-            from dedup_job.settings import short, what_is_wrong
-
-            if isinstance(e.__cause__, ValidationError):
-                problem = e.__cause__.errors()[0]
-                value, why = short(problem["input"]), what_is_wrong(problem)
-                is_named = value in why or has_password(str(problem["input"]))
-                e.message = why if is_named else Message("{why}, not {given}", why=why, given=value)
-            raise
-
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
         for title, group in _GROUPS.items():
             yield title, [(name, text) for name, (_, text) in group.items()]
@@ -247,8 +232,7 @@ def refusal(error: Exception) -> UsageError | None:
     parameter: Any = getattr(error, "param", None)
     option = getattr(error, "option_name", None)
     name = _name(parameter) if parameter else option
-    why = getattr(error, "message", "")
-    why = why if isinstance(why, Message) else str(why).rstrip(".")
+    why = _wrong_value(error.__cause__) or str(getattr(error, "message", "")).rstrip(".")
     if hasattr(error, "possibilities"):
         problem = _perhaps(Message("no such option: {name}", name=name), error.possibilities)
     elif hasattr(error, "param_type"):
@@ -267,6 +251,20 @@ def refusal(error: Exception) -> UsageError | None:
     else:
         problem = Message("{why}", why=why)
     return UsageError(_refused(getattr(error, "ctx", None), problem))
+
+
+def _wrong_value(cause: BaseException | None) -> str:
+    from pydantic import ValidationError  # here: --help should not wait for them
+
+    from dedup_job.settings import short, what_is_wrong
+
+    if not isinstance(cause, ValidationError):
+        return ""
+    problem = cause.errors()[0]
+    value, why = short(problem["input"]), what_is_wrong(problem)
+    if value in why or has_password(str(problem["input"])):
+        return why
+    return Message("{why}, not {given}", why=why, given=value)
 
 
 def _name(parameter: Any) -> str:
@@ -342,13 +340,12 @@ def _run() -> None:
         if code := app(standalone_mode=False):
             sys.exit(code)
     except Interrupted as e:  # by the user: no error
-        _print_error(localized(e.message))
-        sys.exit(e.code)
+        _end(e.message, e.code, as_error=False)
     except DedupError as e:
-        _fail(e.message, e.code)
+        _end(e.message, e.code)
     except Exception as e:
         if refused := refusal(e):
-            _fail(refused.message, refused.code)
+            _end(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
         message = Message(
@@ -357,7 +354,7 @@ def _run() -> None:
             name=type(e).__name__,
             error=str(e),
         )
-        _fail(message, 1)
+        _end(message, 1)
 
 
 def _leave(code: int) -> NoReturn:
@@ -370,16 +367,13 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    from rich.text import Text
+def _end(message: str, code: int, *, as_error: bool = True) -> NoReturn:
+    from rich.text import Text  # here: rich takes as long as --help itself
 
-    head = Text(localized(Message("error: ")), style="red")
-    _print_error(head.append(localized(message), style="default"))
-    sys.exit(code)
+    from dedup_job.report.output import Output
 
-
-def _print_error(line: Any) -> None:  # a text, of rich or not
-    from dedup_job.report.output import Output  # here: rich takes as long as --help itself
-
+    head = Text(localized(Message("error: ")) if as_error else "", style="red")
+    line = head.append(localized(message), style="default")
     out = Output(sys.stderr)
     (out.paragraph if out.is_terminal else out.say)(line)
+    sys.exit(code)

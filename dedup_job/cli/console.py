@@ -112,11 +112,11 @@ class _OneLine(logging.Formatter):
 
 def set_up_logs() -> None:
     """Log to standard error, also errors that end threads; DEDUP_TRACEBACK keeps tracebacks."""
-    form, date = "%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"
+    has_tracebacks = bool(os.environ.get("DEDUP_TRACEBACK"))
+    formatter = logging.Formatter if has_tracebacks else _OneLine
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter(form, date))
-    if not os.environ.get("DEDUP_TRACEBACK"):
-        handler.setFormatter(_OneLine(form, date))
+    handler.setFormatter(formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    if not has_tracebacks:
         threading.excepthook = _log_end_of_thread
     logging.basicConfig(handlers=[handler])
     log.setLevel(logging.INFO)

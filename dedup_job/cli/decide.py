@@ -15,6 +15,7 @@ import typer
 from rich.table import Column
 
 from dedup_job import commands
+from dedup_job.cli import options as opt
 from dedup_job.cli.console import (
     StopSignals,
     answer,
@@ -23,15 +24,6 @@ from dedup_job.cli.console import (
     is_interactive,
     output_error,
     save,
-)
-from dedup_job.cli.options import (
-    CONNECTION,
-    OVERWRITE,
-    YES,
-    SharedOptions,
-    flag,
-    option,
-    with_options,
 )
 from dedup_job.files import check_new
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, counted, joined
@@ -52,22 +44,24 @@ QUARANTINED = 3
 _UNCHANGED = Message("nothing was written")
 _ENDED = Message("ended at once. Nothing is lost: the same command goes on from the checkpoint.")
 _PRINTED = Message("The counts are printed above.")
-_SOURCE = option(
+_SOURCE = opt.value(
     "Collection to read: collection or database.collection [default: as proposed].", "NS"
 )
-_TARGET = option(
+_TARGET = opt.value(
     "Collection T for unique documents; T.ledger, T.runs, T.state belong to it "
     "[default: as proposed].",
     "NS",
 )
-_LIMIT = option("Process at most N new documents.", "N", min=1, max=10**15)
-_DRY_RUN = flag("Decide and report, write nothing.", "--dry-run")
-_FOLLOW = flag("Stay and decide what arrives, until stopped.", "--follow")
-_CLUSTER = option("Run on a Ray cluster: HOST:PORT, auto, or local:N.", "ADDRESS")
-_REPORT = option("Also write the report as JSON.", "FILE.json")
-_HTML = option("Also write a page with samples: dedup report.", "FILE")
-_PROFILE = flag("Print how busy each stage was, and its throughput.", "--profile")
-_METRICS = option("Keep metrics for Prometheus in this file, during and after the run.", "F.prom")
+_LIMIT = opt.value("Process at most N new documents.", "N", min=1, max=10**15)
+_DRY_RUN = opt.flag("Decide and report, write nothing.", "--dry-run")
+_FOLLOW = opt.flag("Stay and decide what arrives, until stopped.", "--follow")
+_CLUSTER = opt.value("Run on a Ray cluster: HOST:PORT, auto, or local:N.", "ADDRESS")
+_REPORT = opt.value("Also write the report as JSON.", "FILE.json")
+_HTML = opt.value("Also write a page with samples: dedup report.", "FILE")
+_PROFILE = opt.flag("Print how busy each stage was, and its throughput.", "--profile")
+_METRICS = opt.value(
+    "Keep metrics for Prometheus in this file, during and after the run.", "F.prom"
+)
 log = logging.getLogger("dedup")
 _GROUPS: Mapping[str, str] = {
     Message("Source and target:"): "source target uri uri_file db query field",
@@ -77,8 +71,8 @@ _GROUPS: Mapping[str, str] = {
 }
 
 
-@with_options(
-    *(*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
+@opt.with_options(
+    *(*opt.CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
     groups=_GROUPS,
 )
 def run(
@@ -92,10 +86,10 @@ def run(
     html: Path | None = _HTML,
     profile: bool = _PROFILE,
     metrics_file: Path | None = _METRICS,
-    yes: bool = YES,
-    overwrite: bool = OVERWRITE,
+    yes: bool = opt.YES,
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Copy the unique documents of the source to the target; record all others in T.ledger.
 
@@ -208,12 +202,12 @@ _FIELDS = 3  # of a collection, in the table
 def _propose(
     source: str | None,
     target: str | None,
-    options: SharedOptions,
+    options: opt.SharedOptions,
     typed: Sequence[str],
     html: Path,
     *,
     asks: bool,
-) -> tuple[str, str, SharedOptions, str]:
+) -> tuple[str, str, opt.SharedOptions, str]:
     """Return source, target, options and the command of a real run, where some are missing.
 
     UsageError names the command of the dry run if nobody can be asked, or if the answer is no.
@@ -240,7 +234,7 @@ def _propose(
         source = one.name
         if one.fields and "--field" not in typed:
             field = one.fields[0].name
-            options = SharedOptions({**options.values, "field": field})
+            options = opt.SharedOptions({**options.values, "field": field})
     target = target or f"{source}_unique"
     own = ("--field", field) if field else ()
     words = ("run", "--source", source, "--target", target, *own, *typed)
@@ -347,15 +341,15 @@ def _write_report(outcome: Run, file: Path) -> None:
 _NOTHING = Message("ended; nothing was written.")
 
 
-@with_options("field", "config")
+@opt.with_options("field", "config")
 def file(
     source: Path = typer.Argument(..., metavar="IN", help="File to read."),
     out: Path = typer.Argument(..., metavar="OUT", help="File for the rows that are kept."),
-    ledger: Path | None = option("Also write why each other row is not kept.", "FILE.jsonl"),
+    ledger: Path | None = opt.value("Also write why each other row is not kept.", "FILE.jsonl"),
     report: Path | None = _REPORT,
-    overwrite: bool = OVERWRITE,
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Copy the unique rows of a file to another, without a database.
 
@@ -388,9 +382,11 @@ def file(
 
 
 def demo(
-    documents: int = option("How many documents to make, roughly.", "N", min=100, default=5000),
-    seed: int = option("Seed of the random documents.", "N", default=20260101),
-    embedded: Path | None = option("Keep the server's data in DIR [default: thrown away].", "DIR"),
+    documents: int = opt.value("How many documents to make, roughly.", "N", min=100, default=5000),
+    seed: int = opt.value("Seed of the random documents.", "N", default=20260101),
+    embedded: Path | None = opt.value(
+        "Keep the server's data in DIR [default: thrown away].", "DIR"
+    ),
 ) -> None:
     """Make labelled documents, run on them, show what became of each kind.
 

@@ -11,15 +11,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from dedup_job import commands
+from dedup_job.cli import options as opt
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import (
-    OPTIONAL_TARGET,
-    SharedOptions,
-    check_range,
-    flag,
-    of_target,
-    option,
-)
 from dedup_job.files import read_input
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message, UsageError, counted, joined, localized
@@ -47,7 +40,7 @@ _APART = {
 }
 
 
-@of_target
+@opt.of_target
 def inspect(
     items: list[str] | None = typer.Argument(
         None,
@@ -58,13 +51,13 @@ def inspect(
         "last, after --.",
         show_default=False,
     ),
-    target: str | None = OPTIONAL_TARGET,
-    text: list[str] | None = option("A text as an ITEM, also with --target.", "TEXT"),
-    file: list[Path] | None = option("The same, read from a file in UTF-8.", "FILE"),
-    limit: int = option("Show the nearest N documents at most.", "N", default=10),
-    as_values: bool = flag("Print JSON.", "--json"),
+    target: str | None = opt.OPTIONAL_TARGET,
+    text: list[str] | None = opt.value("A text as an ITEM, also with --target.", "TEXT"),
+    file: list[Path] | None = opt.value("The same, read from a file in UTF-8.", "FILE"),
+    limit: int = opt.value("Show the nearest N documents at most.", "N", default=10),
+    as_values: bool = opt.flag("Print JSON.", "--json"),
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Show what is decided about a document or a text, and why.
 
@@ -76,7 +69,7 @@ def inspect(
     --json prints them, and of any text the tokens and keywords. Nothing is written.
     """
     settings = options.load()
-    check_range("--limit", limit, 1, _MOST_SHOWN)
+    opt.check_range("--limit", limit, 1, _MOST_SHOWN)
     words, files = items or [], [*map(str, file or ())]
     if [*words, *(text or ()), *files].count(_STDIN) > 1:
         raise UsageError("- is given twice, and standard input holds one text.")

@@ -17,17 +17,8 @@ import typer
 from rich.table import Table
 
 from dedup_job import commands
+from dedup_job.cli import options as opt
 from dedup_job.cli.console import StopSignals, console, save, working
-from dedup_job.cli.options import (
-    OVERWRITE,
-    TARGET,
-    SharedOptions,
-    check_range,
-    flag,
-    of_target,
-    option,
-    toml_line,
-)
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
@@ -45,21 +36,21 @@ _LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
-@of_target
+@opt.of_target
 def review(
-    target: str = TARGET,
-    port: int = option("Port of this machine; 0 takes one that is free.", "N", default=0),
-    name: str | None = option("Who answers [default: the name of the user].", "NAME"),
-    no_browser: bool = flag("Only print the address.", "--no-browser"),
-    sample: int = option("Pairs to look at, 1 to 10,000.", "N", default=100),
-    seed: int = option("Seed of the sample.", "N", default=0),
-    export: Path | None = option(
+    target: str = opt.TARGET,
+    port: int = opt.value("Port of this machine; 0 takes one that is free.", "N", default=0),
+    name: str | None = opt.value("Who answers [default: the name of the user].", "NAME"),
+    no_browser: bool = opt.flag("Only print the address.", "--no-browser"),
+    sample: int = opt.value("Pairs to look at, 1 to 10,000.", "N", default=100),
+    seed: int = opt.value("Seed of the sample.", "N", default=0),
+    export: Path | None = opt.value(
         "Only write the labels of all names as JSON lines; - to print.", "FILE"
     ),
-    import_: str | None = option("Only store labels from JSON lines.", "FILE", "--import"),
-    overwrite: bool = OVERWRITE,
+    import_: str | None = opt.value("Only store labels from JSON lines.", "FILE", "--import"),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Label pairs in the browser: same, different or unsure.
 
@@ -77,9 +68,9 @@ def review(
     """
     if export is not None and import_ is not None:
         raise UsageError("--export and --import exclude each other.")
-    check_range("--port", port, 0, _LAST_PORT)
-    check_range("--sample", sample, 1, _MOST)
-    check_range("--seed", seed, 0, _LARGEST_SEED)
+    opt.check_range("--port", port, 0, _LAST_PORT)
+    opt.check_range("--sample", sample, 1, _MOST)
+    opt.check_range("--seed", seed, 0, _LARGEST_SEED)
     use, settings = commands.review, options.load()
     if export is not None:
         if str(export) != "-":
@@ -170,20 +161,22 @@ def _opened_in_browser(address: str) -> bool:
 _NAMED = 10  # contradictions that are printed
 
 
-@of_target
+@opt.of_target
 def learn(
-    target: str = TARGET,
-    pairs: list[str] | None = option(
+    target: str = opt.TARGET,
+    pairs: list[str] | None = opt.value(
         "More labelled pairs, JSON lines with a, b and label (S same, D different, U "
         "unsure), as dedup review --export writes them; - for standard input; several times "
         "for several files.",
         "FILE",
         show_default=False,
     ),
-    out: Path | None = option("File of the model [default: T.model.json in this folder].", "FILE"),
-    overwrite: bool = OVERWRITE,
+    out: Path | None = opt.value(
+        "File of the model [default: T.model.json in this folder].", "FILE"
+    ),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Make a model that judges as the labels of dedup review do, and settings that use it.
 
@@ -212,7 +205,7 @@ def _settings_file(sections: dict[str, dict[str, Any]]) -> str:
     for section, values in sections.items():
         named = {name: value for name, value in values.items() if value is not None}
         lines += [f"\n[{section}]"] if named else []
-        lines += [toml_line(name, value) for name, value in named.items()]
+        lines += [opt.toml_line(name, value) for name, value in named.items()]
     return "\n".join(lines) + "\n"
 
 

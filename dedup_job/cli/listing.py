@@ -14,16 +14,8 @@ import typer
 from rich.text import Text
 
 from dedup_job import commands
+from dedup_job.cli import options as opt
 from dedup_job.cli.console import console, is_read, save, working
-from dedup_job.cli.options import (
-    OVERWRITE,
-    TARGET,
-    SharedOptions,
-    check_range,
-    flag,
-    of_target,
-    option,
-)
 from dedup_job.files import check_new
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
@@ -47,7 +39,7 @@ class _Format(StrEnum):
     IDS = "ids"
 
 
-@of_target
+@opt.of_target
 def list_(
     what: What = typer.Option(
         ...,
@@ -57,29 +49,31 @@ def list_(
         "deleted: documents that were changed or deleted in the source after they were "
         "decided; only runs that follow its change stream find them.",
     ),
-    target: str = TARGET,
-    of: str | None = option("Only pairs with this kept document, by its _id.", "ID"),
-    kind: str | None = option(
+    target: str = opt.TARGET,
+    of: str | None = opt.value("Only pairs with this kept document, by its _id.", "ID"),
+    kind: str | None = opt.value(
         "Only pairs with a difference of this kind; for `refused`: pairs that this keeps "
         "apart, a guard or unlikely.",
         "CLASS",
         "--class",
     ),
-    run: int | None = option("Only what run N decided or found.", "N"),
+    run: int | None = opt.value("Only what run N decided or found.", "N"),
     form: _Format = typer.Option(
         _Format.TABLE,
         "--format",
         help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
         "--ids and dedup inspect read them.",
     ),
-    texts: bool = flag("The cleaned texts as well; in a table side by side.", "--texts"),
-    limit: int | None = option(
+    texts: bool = opt.flag("The cleaned texts as well; in a table side by side.", "--texts"),
+    limit: int | None = opt.value(
         "Show N at most [default: 20 in a table or at random, else all].", "N"
     ),
-    random: bool = flag("Draw pairs at random: dropped, near, exact, refused.", "--random"),
-    seed: int | None = option("Of --random: the same seed draws the same pairs [default: 0].", "N"),
+    random: bool = opt.flag("Draw pairs at random: dropped, near, exact, refused.", "--random"),
+    seed: int | None = opt.value(
+        "Of --random: the same seed draws the same pairs [default: 0].", "N"
+    ),
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """List what was dropped, what nearly was, groups and others.
 
@@ -97,7 +91,7 @@ def list_(
 
 
 def _list(
-    options: SharedOptions,
+    options: opt.SharedOptions,
     target: str,
     wanted: ListFilter,
     form: _Format,
@@ -108,14 +102,14 @@ def _list(
     seed: int | None,
 ) -> None:
     if wanted.run is not None:
-        check_range("--run", wanted.run, 1, _MOST)
+        opt.check_range("--run", wanted.run, 1, _MOST)
     if seed is not None:
-        check_range("--seed", seed, 0, _MOST)
+        opt.check_range("--seed", seed, 0, _MOST)
         if not random:
             raise UsageError("--seed is for --random.")
     as_table = form is _Format.TABLE
     if limit is not None:
-        check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
+        opt.check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
     query, use = (options.load(), target, wanted), commands.look
@@ -241,13 +235,13 @@ def _head(one: DecidedDocument) -> Message:
     return Message("{head}: {detail}", head=head, detail=one.detail) if one.detail else head
 
 
-@of_target
+@opt.of_target
 def report(
-    target: str = TARGET,
-    html: Path = option("Page to write: one file, opens offline.", "FILE", default=...),
-    overwrite: bool = OVERWRITE,
+    target: str = opt.TARGET,
+    html: Path = opt.value("Page to write: one file, opens offline.", "FILE", default=...),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Write a page of kept and dropped documents, with samples.
 

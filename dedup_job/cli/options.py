@@ -26,22 +26,23 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def option(text: str, metavar: str, *names: str, default: Any = None, **rest: Any) -> Any:
-    """Return the declaration of an option with a value; text: its help, in which metavar is it.
+def value(text: str, metavar: str, *names: str, default: Any = None, **rest: Any) -> Any:
+    """Return the declaration of an option that takes a value; text: its help.
 
-    names: if not `--parameter`; rest: arguments of `typer.Option`.
+    metavar: stands for the value in the help; names: if not `--parameter`; rest: arguments of
+    `typer.Option`.
     """
     return typer.Option(default, *names, metavar=metavar, help=text, **rest)
 
 
 def flag(text: str, *names: str) -> Any:
-    """Return the declaration of an option without a value; text: its help."""
+    """Return the declaration of an option that takes no value; text: its help."""
     return typer.Option(False, *names, help=text)
 
 
-SOURCE = option("Collection to read: collection or database.collection.", "NS", default=...)
+SOURCE = value("Collection to read: collection or database.collection.", "NS", default=...)
 _WRITTEN = "Collection that dedup run wrote: collection or database.collection."
-TARGET, OPTIONAL_TARGET = option(_WRITTEN, "NS", default=...), option(_WRITTEN, "NS")
+TARGET, OPTIONAL_TARGET = value(_WRITTEN, "NS", default=...), value(_WRITTEN, "NS")
 YES = flag("Do not ask.", "--yes", "-y")
 OVERWRITE = flag("Replace files that exist.", "--overwrite")
 
@@ -145,7 +146,7 @@ def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callab
         del parameters["options"]
         for name in names:
             _, kind, metavar, text = _SETTINGS[name]
-            declared, own = option(text, metavar), inspect.Parameter.KEYWORD_ONLY
+            declared, own = value(text, metavar), inspect.Parameter.KEYWORD_ONLY
             parameters[name] = inspect.Parameter(
                 name, own, default=declared, annotation=kind | None
             )

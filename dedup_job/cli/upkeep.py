@@ -10,20 +10,8 @@ import typer
 from rich.table import Column, Table
 
 from dedup_job import commands
+from dedup_job.cli import options as opt
 from dedup_job.cli.console import asking, console, save, working
-from dedup_job.cli.options import (
-    CONNECTION,
-    OVERWRITE,
-    SOURCE,
-    TARGET,
-    YES,
-    SharedOptions,
-    check_range,
-    flag,
-    of_target,
-    option,
-    with_options,
-)
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, StateMismatch, UsageError, counted, joined, localized
 from dedup_job.printing import as_json, command_line
@@ -39,16 +27,18 @@ if TYPE_CHECKING:
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 
 
-@of_target
+@opt.of_target
 def check(
-    source: str = SOURCE,
-    target: str = TARGET,
-    sample: int | None = option("Examine N documents and N rows at random [default: 1,000].", "N"),
-    all_: bool = flag("Examine all documents and rows.", "--all"),
-    report: Path | None = option("Also write the findings as JSON.", "FILE.json"),
-    overwrite: bool = OVERWRITE,
+    source: str = opt.SOURCE,
+    target: str = opt.TARGET,
+    sample: int | None = opt.value(
+        "Examine N documents and N rows at random [default: 1,000].", "N"
+    ),
+    all_: bool = opt.flag("Examine all documents and rows.", "--all"),
+    report: Path | None = opt.value("Also write the findings as JSON.", "FILE.json"),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
@@ -60,7 +50,7 @@ def check(
     if all_ and sample is not None:
         raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
-    check_range("--sample", size, 0, _MAX_SAMPLE)
+    opt.check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
     if report is not None:
         check_new("--report", report, overwrite=overwrite, again=True)
@@ -114,19 +104,19 @@ def _advice(checked: Checked, findings: Sequence[Finding]) -> Message:
     return joined(lines, "\n")
 
 
-@with_options(*CONNECTION, "config")
+@opt.with_options(*opt.CONNECTION, "config")
 def status(
-    target: str = TARGET,
-    break_lease: bool = flag(
+    target: str = opt.TARGET,
+    break_lease: bool = opt.flag(
         "First end the lease: its holder writes nothing more. Asks.", "--break-lease"
     ),
-    rebuild_index: bool = flag(
+    rebuild_index: bool = opt.flag(
         "First read the target and save its index again.", "--rebuild-index"
     ),
-    json: bool = flag("Print JSON.", "--json"),
-    yes: bool = YES,
+    json: bool = opt.flag("Print JSON.", "--json"),
+    yes: bool = opt.YES,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Show how a target stands: run at work, last run, index.
 
@@ -168,23 +158,23 @@ def _breaking(lease: Lease) -> Message:
 _LARGEST = 64 << 20  # bytes of a file of ids
 
 
-@of_target
+@opt.of_target
 def restore(
-    target: str = TARGET,
+    target: str = opt.TARGET,
     id_: str | None = typer.Argument(
         None,
         metavar="[ID]",
         help="The _id, as for dedup inspect. Put one that begins with - last, after --.",
         show_default=False,
     ),
-    ids: Path | None = option(
+    ids: Path | None = opt.value(
         "File with many _id, one per line, as dedup list --format ids writes them; - for "
         "standard input.",
         "FILE",
     ),
-    requeue: bool = flag("Only remove its row: the next run decides again.", "--requeue"),
+    requeue: bool = opt.flag("Only remove its row: the next run decides again.", "--requeue"),
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Put documents that were dropped wrongly into the target, for good.
 
@@ -238,15 +228,15 @@ def _restored(restored: Restored, *, requeue: bool) -> Iterator[Message]:
     yield Message("Recorded as number {number}; `{undo}` takes all of it back.", **undo)
 
 
-@of_target
+@opt.of_target
 def undo(
     run: int = typer.Argument(
         ..., metavar="RUN", help="The number of the run, its _id in T.runs.", min=1
     ),
-    target: str = TARGET,
-    yes: bool = YES,
+    target: str = opt.TARGET,
+    yes: bool = opt.YES,
     *,
-    options: SharedOptions,
+    options: opt.SharedOptions,
 ) -> None:
     """Take the last run back: what it kept leaves the target, what it dropped the ledger.
 

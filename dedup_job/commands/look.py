@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -13,11 +12,11 @@ from bson import json_util
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
 from dedup_job.commands.run import decided_document
-from dedup_job.commands.session import Session, decided_records, open_target, refusal, several
+from dedup_job.commands.session import Session, decided_records, only_one, open_target, refusal
 from dedup_job.decision import Models
 from dedup_job.decision.greedy import PairRecheck, PairView
 from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, content_of
-from dedup_job.fingerprint import Explanation, Fingerprinter
+from dedup_job.fingerprint import Explanation
 from dedup_job.index import KeptIndex
 from dedup_job.job.pipeline import load_index
 from dedup_job.messages import Message, UsageError
@@ -147,8 +146,8 @@ class _Inspector:
         session: Session | None = None,
     ) -> None:
         self._settings, self._models, self._progress = settings, models, progress
-        self._clean = Cleaner(settings.cleaning).clean
         self._session = cast("Session", session)  # not used without a target
+        self._pairs = PairRecheck(settings.decision, settings.index, models)
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
@@ -208,7 +207,7 @@ class _Inspector:
         return replace(item, why_not=gone if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
-        cleaned = self._clean(text)
+        cleaned = Cleaner(self._settings.cleaning).clean(text)
         content = content_of(cleaned, self._settings.source.max_chars)
         if isinstance(content, str):
             return self._with_fingerprint(item, content)
@@ -218,43 +217,34 @@ class _Inspector:
         return replace(item, text=None, why_not=Message("nothing is left of it after cleaning"))
 
     def _with_fingerprint(self, item: Item, text: str) -> Item:
-        prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
-        return replace(item, text=text, fingerprint=f"{int(prints.values[0]):016x}", why=why)
-
-    @cached_property
-    def _fingerprinter(self) -> Fingerprinter:
         self._progress.stage(Message("loading the dictionary"))
-        return self._models.fingerprinter
-
-    @cached_property
-    def _pairs(self) -> PairRecheck:
-        return PairRecheck(self._settings.decision, self._settings.index, self._models)
+        fingerprinter = self._models.fingerprinter
+        prints, why = fingerprinter.fingerprint([text]), fingerprinter.explain(text)
+        return replace(item, text=text, fingerprint=f"{int(prints.values[0]):016x}", why=why)
 
     def _pair(self, *items: Item) -> PairView | None:
         texts = [item.text for item in items if item.text is not None and item.why is not None]
         return self._pairs.view(*texts) if len(texts) > 1 else None
 
     def _with_near(self, base: Inspected, item: Item, limit: int) -> Inspected:
-        if item.text is None or item.why is None:
-            if item.key:
-                return base
-            return replace(base, items=(self._decided(item, KeptIndex(self._settings.index)),))
         index = KeptIndex(self._settings.index)
-        load_index(self._session.target, self._session.snapshots, index, self._progress)
-        prints = self._fingerprinter.fingerprint([item.text])
+        if item.text is None or item.why is None:
+            return base if item.key else replace(base, items=(self._decided(item, index),))
+        target = self._session.target
+        load_index(target, self._session.snapshots, index, self._progress)
+        prints = self._models.fingerprinter.fingerprint([item.text])
         found, among = _candidates(index, prints), len(index)
         own = found.pop(item.key, None)
-        compared = [*found][:_MAX_VIEWED]
-        texts = self._session.target.texts(compared)
+        texts = target.texts([*found][:_MAX_VIEWED])
         near = [
             Near(
                 shown(key),
-                texts[key],
-                self._pairs.view(item.text, texts[key]),
+                text,
+                self._pairs.view(item.text, text),
                 None if own is None else found[key] < own,
             )
-            for key in compared
-            if key in texts  # others are gone from the target
+            for key in found
+            if (text := texts.get(key)) is not None  # others are gone from the target
         ]
         near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
         if not item.key:
@@ -377,15 +367,13 @@ def _sampler(
 def _kept_key(session: Session, written: str) -> bytes:
     decided = decided_records(session, written)
     kept = [record for record in decided if record.kept is not None]
-    if len(kept) > 1:
-        raise several(written, kept)
     if not kept:
         raise UsageError(
             "_id {id} is not kept, so nothing is a duplicate of it. `dedup inspect` shows "
             "which kept document it was dropped for.",
             id=shown(decided[0].key),
         )
-    return kept[0].key
+    return only_one(written, kept).key
 
 
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200

@@ -16,9 +16,9 @@ from dedup_job.commands.session import (
     Session,
     connected,
     decided_records,
+    only_one,
     open_target,
     refusal,
-    several,
 )
 from dedup_job.commands.snapshots import index_files
 from dedup_job.decision.greedy import PairRecheck
@@ -113,23 +113,23 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
 def check_target(
     settings: Settings,
     source: str,
-    name: str,
+    target: str,
     sample: int | None,
     progress: Progress = QUIET,
 ) -> Checked:
     """Return the findings about a target; sample: number of texts to examine, None for all."""
-    with open_target(settings, name, progress) as session:
-        target = session.target
-        own_source = target.source.full_name
-        typed = Namespace.parse(source, session.database, "--source")
-        checks.check_same_source(own_source, str(typed), target.name)
+    with open_target(settings, target, progress) as session:
+        made, models = session.target, session.models
+        own_source = made.source.full_name
+        named = Namespace.parse(source, session.database, "--source")
+        checks.check_same_source(own_source, str(named), made.name)
         progress.stage(Message("loading the dictionary"))
         began, tally = time.perf_counter(), Tally(shown)
-        recheck = PairRecheck(session.settings.decision, session.settings.index, session.models)
-        prints = session.models.fingerprinter.fingerprint
-        generation = Checker(target, prints, recheck, tally, progress).check(sample)
+        recheck = PairRecheck(session.settings.decision, session.settings.index, models)
+        checker = Checker(made, models.fingerprinter.fingerprint, recheck, tally, progress)
+        generation = checker.check(sample)
         seconds = time.perf_counter() - began
-        return Checked(own_source, target.name, generation, tally.findings(), seconds)
+        return Checked(own_source, made.name, generation, tally.findings(), seconds)
 
 
 @dataclass(slots=True)
@@ -302,9 +302,7 @@ def _entry(session: Session, began: datetime, status: Status) -> dict[str, Any]:
 
 
 def _dropped(session: Session, written: str) -> bytes:
-    record, *alternatives = decided_records(session, written)
-    if alternatives:
-        raise several(written, [record, *alternatives])
+    record = only_one(written, decided_records(session, written))
     if record.row is None:
         target = session.target.name
         raise UsageError(

@@ -174,14 +174,15 @@ def decided_records(session: Session, written: str) -> list[Record]:
     raise UsageError(joined([undecided, where]))
 
 
-def several(written: str, records: Sequence[Record]) -> UsageError:
-    """Return the UsageError for an `_id` as written that may mean several documents."""
-    names = ", ".join(for_shell(unmistakable(record.key)) for record in records)
-    return UsageError(
-        "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",
-        id=written,
-        names=names,
-    )
+def only_one(written: str, records: Sequence[Record]) -> Record:
+    """Return the record that an `_id` as written means; UsageError if it may mean several."""
+    if len(records) > 1:
+        raise UsageError(
+            "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",
+            id=written,
+            names=", ".join(for_shell(unmistakable(record.key)) for record in records),
+        )
+    return records[0]
 
 
 def refusal(document: Document, field: str) -> Message:

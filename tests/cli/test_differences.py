@@ -26,7 +26,7 @@ CHANGES = [  # left, right, and the changed segments
     ("it increases by 3.5", "it decreases by 3.25", [("increases", "decreases"), ("3.5", "3.25")]),
     ("甲乙丙的丁戊己", "子丑寅的卯辰巳", [("甲乙丙的丁戊己", "子丑寅的卯辰巳")]),  # no island
     *((left, right, []) for left, right in LABELLED),
-    ("问？A. 甲 B. 乙", "问？A. 乙 B. 甲", [("甲", "乙"), ("乙", "甲")]),
+    ("问？A. 甲 B. 乙", "问？A. 乙 B. 甲", [("", "乙"), ("乙", "")]),
     ("富含维生素A. 的是", "富含维生素B. 的是", [("A", "B")]),
     ("甲？ A. 一 B. 二 答案：A", "甲？ A. 一 B. 二 答案：B", [("A", "B")]),
     (

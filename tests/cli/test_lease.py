@@ -9,7 +9,6 @@ from tests.running import invoke, outcome, run_here, uri_of
 
 
 def status(database, *more):
-    """Return what `dedup status` prints."""
     result = invoke(*names(database, "status", *more), DEDUP_URI=uri_of(database))
     return " ".join(result.output.split())  # both streams
 

@@ -14,12 +14,10 @@ STEM = "某校共有学生{}人，其中女生占一半，求男生的人数是�
 
 
 def rows_of(database, *words):
-    """Return the rows of a list in JSON."""
     return [*map(json.loads, command(database, "list", *words, "--format", "jsonl").splitlines())]
 
 
 def ids_of(database, *words):
-    """Return the ids of a list."""
     return command(database, "list", *words, "--format", "ids").splitlines()
 
 

@@ -15,7 +15,6 @@ from tests.running import run_here
 
 @pytest.fixture
 def decided(database):
-    """Return a database with a target made of a small corpus."""
     database.source.insert_many(make_corpus(300, seed=3))
     run_here(database)
     return database
@@ -84,5 +83,4 @@ def test_ids_of_every_type_survive_the_way_through_a_file(database, tmp_path):
 
 
 def in_json(id_):
-    """Return an id in extended JSON."""
     return json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))

@@ -34,7 +34,6 @@ def server(tmp_path_factory):
 
 
 def named(uri, password=QUOTED):
-    """Return the URI with user and password."""
     with_user = uri.replace("mongodb://", f"mongodb://someone:{password}@")
     return f"{with_user}&authSource=admin"
 

@@ -29,7 +29,6 @@ def in_a_finalizer(number):
 
 
 def in_a_callback(number):
-    """As when compiled code calls Python."""
     ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
 
 
@@ -75,11 +74,9 @@ class Struck(io.RawIOBase):
     """A file that is struck by a signal while it is written."""
 
     def writable(self):
-        """Take what is written."""
         return True
 
     def write(self, data):
-        """Be struck."""
         os.kill(os.getpid(), signal.SIGTERM)
         return len(bytes(data))
 

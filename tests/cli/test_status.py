@@ -10,7 +10,6 @@ from tests.running import run_here, scanned
 
 
 def fill(database):
-    """Make a target by one run."""
     database.source.insert_many(make_corpus(50, seed=2))
     run_here(database)
 

@@ -40,7 +40,6 @@ def into_a_closed_pipe(handle):
 
 @pytest.fixture
 def filled(database):
-    """Return a database with a small source."""
     database.source.insert_many([{"_id": i, "text": f"第{i // 2}段不同的正文"} for i in range(20)])
     return database
 

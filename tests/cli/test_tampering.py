@@ -70,7 +70,6 @@ def another_original(reason):
 
 
 def dropped_original(database):
-    """Let a row name a document that was dropped itself."""
     first, second = database[LEDGER].find({"reason": "exact"}).sort("_id", 1).limit(2)
     database[LEDGER].update_one({"_id": first["_id"]}, {"$set": {"of": second["_id"]}})
     return first["_id"]
@@ -204,7 +203,6 @@ def test_what_is_done_by_hand_is_found_and_nothing_else(made, tmp_path, do, expe
 
 
 def shown(id_):
-    """Return an id as a check shows it."""
     return f'"{id_}"' if isinstance(id_, str) else repr(id_)
 
 

@@ -77,7 +77,6 @@ def _changes(value, path=""):
 
 
 def other_value(value):
-    """Return another value of the same type."""
     match value:
         case bool():
             return not value
@@ -98,7 +97,6 @@ def other_value(value):
 
 
 def changed(row, path, how):
-    """Return a row with the change."""
     row = copy.deepcopy(row)
     *outer, last = path.split(".")
     place = row

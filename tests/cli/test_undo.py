@@ -1,7 +1,5 @@
 """`dedup undo` takes the last run back, whole, and never the only copy of a document."""
 
-from itertools import product
-
 import pytest
 
 from dedup_job.cli import console
@@ -84,14 +82,7 @@ def test_the_only_copy_of_a_document_stays(made, tmp_path):
     assert good(made, tmp_path).keys() == {"no longer in the source"}
 
 
-CUTS = [(0, "undo"), (1, "run"), (3, "undo"), (8, "run")]
-ALL_CUTS = [
-    pytest.param(*cut, marks=() if cut in CUTS else pytest.mark.thorough)
-    for cut in product([0, 1, 3, 8], ["undo", "run"])
-]
-
-
-@pytest.mark.parametrize(("pages", "then"), ALL_CUTS)
+@pytest.mark.parametrize(("pages", "then"), [(0, "undo"), (1, "run"), (3, "undo"), (8, "run")])
 @pytest.mark.standalone
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made, tmp_path, monkeypatch, pages, then

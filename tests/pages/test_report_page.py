@@ -162,7 +162,6 @@ def test_duplicates_of_other_collections_and_what_gave_way_have_a_line():
 
 
 def funnel_rows(page):
-    """Return the numbers of the funnel by their English names."""
     row = r'<th scope="row"><span lang="en">([^<]*)</span>.*?</th><td class="n">([^<]*)</td>'
     return dict(re.findall(row, page.split('id="funnel"')[1].split("</section>")[0]))
 

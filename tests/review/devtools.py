@@ -85,13 +85,11 @@ class Tab:
         self.wait_for("document.readyState === 'complete' && !!window.htmx")
 
     def reload(self):
-        """Load the page anew."""
         self.evaluate("window.before = true")
         self.call("Page.reload")
         self.wait_for("!window.before && document.readyState === 'complete' && !!window.htmx")
 
     def press(self, key):
-        """Press a key and let it go."""
         for kind in ("keyDown", "keyUp"):
             text = {"text": key} if kind == "keyDown" else {}
             self.call("Input.dispatchKeyEvent", type=kind, key=key, **text)
@@ -117,7 +115,6 @@ class Browser:
         self._port, self._tabs = port, tabs
 
     def tab(self):
-        """Open a tab."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT"
         )

@@ -23,13 +23,11 @@ def chromium(tmp_path_factory):
 
 
 def open_page(tab, address):
-    """Open the page and wait until it shows a pair."""
     tab.open(address)
     tab.wait_for(READY)
 
 
 def reload(tab):
-    """Load the page anew and wait until it shows a pair."""
     tab.reload()
     tab.wait_for(READY)
 
