@@ -35,7 +35,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {  # a space within an English one is wr
     name: tuple(word.replace("_", " ") if name.startswith("en") else word for word in words.split())
     for name, words in _FILE["words"].items()
 }
-_SENTENCES, _CLAIMS, _CLOSINGS = (
+SENTENCES, CLAIMS, _CLOSINGS = (
     {name: tuple(map(str.strip, text.strip().splitlines())) for name, text in _FILE[part].items()}
     for part in ("sentences", "claims", "closings")
 )
@@ -48,7 +48,7 @@ _SPACES = ((" ", " "), (" ", "&nbsp;"), (" ", "&#160;"), ("(.{60}[^ ]*) ", r"\1\
 _SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")
 
 
-def _filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
+def filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
     """Return a function that fills the slots of templates; `[*name]` is the same word in all."""
     same: dict[str, str] = {}
 
@@ -69,7 +69,7 @@ def _filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
     return fill
 
 
-def _as_html(rng: random.Random, paragraphs: Sequence[str]) -> str:
+def as_html(rng: random.Random, paragraphs: Sequence[str]) -> str:
     """Return HTML that cleans to the very same text as these paragraphs."""
     parts = [_inline(rng, part) for part in paragraphs]
     block = rng.choice(_FILE["blocks"])
@@ -172,7 +172,7 @@ def _drafts(rng: random.Random, size: int) -> list[_Draft]:
         for _ in range(count):
             if (maker := _DERIVED.get(kind)) is None:
                 text = rng.choice(_FILE["empty"] if kind is Kind.EMPTY else _NOT_TEXT)
-                draft = _Draft(kind, text, rng.choice(tuple(_SENTENCES)), "", rng.random())
+                draft = _Draft(kind, text, rng.choice(tuple(SENTENCES)), "", rng.random())
             else:
                 sources = shorts if kind is Kind.SHORT_COPY else originals
                 draft = _derived(rng, kind, maker, sources, used) or _original(rng, used)
@@ -198,7 +198,7 @@ def _derived(
 
 
 def _original(rng: random.Random, used: set[str]) -> _Draft:
-    subject = rng.choice(tuple(_SENTENCES))
+    subject = rng.choice(tuple(SENTENCES))
     while True:
         paragraphs = _compose(rng, subject)
         # Several paragraphs are stored as HTML, as an editor leaves them; one is plain text.
@@ -224,9 +224,9 @@ def _short(rng: random.Random, used: set[str]) -> _Draft:
 
 
 def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
-    fill = _filler(rng, _CLAIMS[subject])
+    fill = filler(rng, CLAIMS[subject])
     longest = {"语文": 10, "新闻": 11, "英语": 4}.get(subject, 6)
-    pool = _SENTENCES[subject]
+    pool = SENTENCES[subject]
     sentences: list[str] = []
     for template in rng.sample(pool, rng.randint(2, longest)):
         sentence = fill(template)
@@ -299,7 +299,7 @@ def _polarity_changed(rng: random.Random, source: _Draft) -> str | None:
 
 _DERIVED: Mapping[Kind, _Deriver] = {
     Kind.EXACT_COPY: lambda _, source: str(source.text),
-    Kind.MARKUP_COPY: lambda rng, source: _as_html(rng, source.paragraphs),
+    Kind.MARKUP_COPY: lambda rng, source: as_html(rng, source.paragraphs),
     Kind.NEAR_COPY: _near_copy,
     Kind.NUMBER_CHANGED: _number_changed,
     Kind.POLARITY_CHANGED: _polarity_changed,

@@ -98,6 +98,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
         yield DEFAULT.sub("", told)
         yield from (default for default in DEFAULT.findall(told) if " " in default)
     if hasattr(command, "list_commands"):
+        yield from (text for _, rows in command.sections(context) for _, text in rows)
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             yield first_paragraph(below.help)

@@ -50,7 +50,7 @@ _GROUPS = {  # name: module and function, first sentence of the help, which need
         "review": ("labels.review", "Label pairs in the browser: same, different or unsure."),
         "learn": ("labels.learn", "Make a model that judges as the labels of dedup review do."),
         "restore": ("upkeep.restore", "Put documents that were dropped wrongly into the target."),
-        "undo": ("upkeep.undo", "Take the last run back."),
+        "undo": ("upkeep.undo", "Undo the last run."),
     },
     Message("Set up:"): {
         "config": ("options.app", "Show, check or write settings."),
@@ -232,7 +232,8 @@ def refusal(error: Exception) -> UsageError | None:
     parameter: Any = getattr(error, "param", None)
     option = getattr(error, "option_name", None)
     name = _name(parameter) if parameter else option
-    why = _wrong_value(error.__cause__) or str(getattr(error, "message", "")).rstrip(".")
+    why = _wrong_value(error.__cause__) or getattr(error, "message", "")
+    why = why if isinstance(why, Message) else str(why).rstrip(".")
     if hasattr(error, "possibilities"):
         problem = _perhaps(Message("no such option: {name}", name=name), error.possibilities)
     elif hasattr(error, "param_type"):

@@ -181,7 +181,7 @@ def restore(
     Each is read from the source; or from the ledger, if ledger.document had it stored there and the
     source no longer holds it or holds another text. It is kept whatever it resembles, and later
     runs compare with it. Its row leaves the ledger. With --requeue it only leaves the
-    ledger, and the next run decides it anew: for one that was quarantined or skipped and is
+    ledger, and the next run decides it again: for one that was quarantined or skipped and is
     repaired now. Many ids are one entry in T.runs: `dedup undo` takes all of them back. The same
     command goes on where it was cut off.
     """
@@ -238,10 +238,11 @@ def undo(
     *,
     options: opt.SharedOptions,
 ) -> None:
-    """Take the last run back: what it kept leaves the target, what it dropped the ledger.
+    """Undo the last run.
 
-    The next run decides these documents anew. A kept document that the source no longer holds
-    stays, since it may be the only copy. Also takes back what `dedup restore` did last.
+    Its documents are removed from the target and its rows from the ledger; the next run decides
+    them again. A kept document that the source no longer holds stays, since it may be the only
+    copy. The last `dedup restore` is undone in the same way.
     """
     settings, use = options.load(), commands.maintenance
     agree = asking(_undoing, Message("nothing was written"), yes=yes)
@@ -261,18 +262,19 @@ def _undone(undone: Undone) -> Iterator[Message]:
     about = _about(undone)
     if undone.by_hand:
         yield Message(
-            "number {run} is undone: {documents} left {target}, {rows} came back to its ledger.",
+            "number {run} is undone: {documents} removed from {target}, {rows} restored to its "
+            "ledger.",
             **about,
         )
     else:
         yield Message(
-            "run {run} is undone: {documents} left {target}, {rows} its ledger. The next run "
-            "decides them again.",
+            "run {run} is undone: {documents} removed from {target}, {rows} from its ledger. The "
+            "next run decides them again.",
             **about,
         )
     if undone.back:
         back = counted(undone.back, "document")
-        yield Message("{documents} of earlier runs came back, as before it.", documents=back)
+        yield Message("{documents} of earlier runs restored, as before it.", documents=back)
     if undone.left:
         yield Message(
             "Left in {target}, since the source no longer holds them and these may be the only "
@@ -292,8 +294,8 @@ def _undoing(planned: Undone) -> Message:
             done=Message(planned.by_hand),
         )
     return Message(
-        "Undo run {run} of {target}? {documents} leave the target, {rows} its ledger; {back:,} of "
-        "earlier runs come back.",
+        "Undo run {run} of {target}? This removes {documents} from the target and {rows} from its "
+        "ledger, and restores {back:,} of earlier runs.",
         **about,
         back=planned.back,
     )

@@ -340,7 +340,7 @@ def _as_kept(session: Session, record: Record, text: str | None) -> Document | M
         why_not = Message("nothing is left of the text of _id {id} after cleaning.", id=name)
     if why_not:
         repair = Message(
-            "Repair it in the source; then the same command, or --requeue to have it decided anew."
+            "Repair it in the source; then the same command, or --requeue to have it decided again."
         )
         return joined([why_not, repair])
     document = record.dropped.with_content(text or "")

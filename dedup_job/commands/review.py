@@ -163,7 +163,7 @@ class Review:
         if key in self._pairs:
             return self._pairs[key]
         if key not in self._labels:
-            raise UsageError("this page is of another review: load it anew.")
+            raise UsageError("this page is of another review: reload it.")
         return self._labels[key].document
 
 

@@ -200,7 +200,7 @@ def test_many_are_one_entry_and_are_undone_together_to_the_letter(many, tmp_path
     assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
     question = str(refused(many, "undo", "2"))
     assert f"40 documents {entry['status']} by hand?" in question
-    assert "40 rows came back to its ledger" in command(many, "undo", "2", "--yes")
+    assert "40 rows restored to its ledger" in command(many, "undo", "2", "--yes")
     assert outcome(many) == before
     assert good(many, tmp_path, "--all") == {}
     run_here(many)

@@ -5,6 +5,7 @@ the database, all else is what was said. `[2]` is the exit code before an error.
 is written into the files by `WRITE_TRANSCRIPTS=1 pytest tests/cli/test_transcripts.py`.
 """
 
+import json
 import os
 import re
 import shlex
@@ -61,7 +62,7 @@ def test_commands_say_what_the_transcript_holds(database, tmp_path, monkeypatch,
 def answer(database, line):
     """Do what a line asks for; return what is said, without what differs from day to day."""
     if line.startswith("> "):
-        exec(line[2:], {"db": database, "Path": Path})
+        exec(line[2:], {"db": database, "json": json, "Path": Path})
         return ""
     found = COMMAND.fullmatch(line)
     assert found, line

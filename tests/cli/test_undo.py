@@ -123,7 +123,7 @@ def test_on_a_terminal_it_asks(made, monkeypatch, answer):
     words = names(made, "undo", "2")
     if answer == "y":
         asked = invoke(*words, stdin="y\n", DEDUP_URI=uri_of(made)).output
-        assert "documents leave the target" in asked
+        assert "This removes" in asked
         assert of_run(made, 2) == ([], [])
     else:
         error = refusal(*words, stdin=f"{answer}\n", DEDUP_URI=uri_of(made))
