@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 import typer
 
-from dedup_job.files import write_whole
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
 
@@ -212,6 +211,8 @@ def working(if_ended: str = Message("ended; nothing was written.")) -> "Iterator
 
 def save(file: Path, text: str, what: str, instead: str = "") -> None:
     """Write a file whole; DedupError names `what` it should hold and advises `instead`."""
+    from dedup_job.files import write_whole  # here: --version should not wait
+
     try:
         write_whole(file, text)
     except OSError as e:

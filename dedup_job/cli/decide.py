@@ -4,7 +4,7 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -103,10 +103,9 @@ def run(
     real_run = ""
     if (source is None or target is None) and not (follow or cluster or metrics_file):
         html, dry_run = html or Path("pairs.html"), True
-        typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
         with StopSignals():
             source, target, options, real_run = _propose(
-                source, target, options, typed, html, asks=not yes
+                source, target, options, limit, html, asks=not yes
             )
     with _monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
@@ -127,9 +126,10 @@ def run(
             begun = stop.wait_for_batch
             watch = commands.run.Watch(progress, stop, begun, agree, above, collector, on_report)
             outcome = metrics.report = commands.run.run_job(settings, request, watch, plan)
+        _print_report(outcome, report, profile=profile)
         survey = collector.survey if collector else None
-        more = partial(_show_more, settings, outcome, survey, html, metrics, real_run)
-        conclude(outcome, report, stop, profile=profile, show_more=more)
+        _show_more(settings, outcome, survey, html, metrics, real_run)
+        _exit(outcome, stop)
 
 
 def _show_more(
@@ -143,10 +143,14 @@ def _show_more(
     if html is not None:
         from dedup_job.cli.listing import write_page  # here: few runs need it
 
-        if survey is None:
-            with shown_progress(metrics) as progress:
-                survey = commands.look.survey_target(settings, outcome.about.target, progress)
-        write_page(survey, html)
+        try:
+            if survey is None:
+                with shown_progress(metrics) as progress:
+                    survey = commands.look.survey_target(settings, outcome.about.target, progress)
+            write_page(survey, html)
+        except DedupError as e:
+            status = label(str(outcome.status))
+            raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
         console().say(Message("{file}: open it in a browser.", file=html))
     if real_run:
         how = Message("to write the unique documents:")
@@ -203,19 +207,17 @@ def _propose(
     source: str | None,
     target: str | None,
     options: opt.SharedOptions,
-    typed: Sequence[str],
+    limit: int | None,
     html: Path,
     *,
     asks: bool,
 ) -> tuple[str, str, opt.SharedOptions, str]:
     """Return source, target, options and the command of a real run, where some are missing.
 
-    UsageError names the command of the dry run if nobody can be asked, or if the answer is no.
-    typed: the other options of the command line, which both commands repeat.
+    UsageError names the command of the dry run if no terminal can ask, or if the answer is no.
     """
     out, missing = Output(sys.stderr), "--source" if source is None else "--target"
     asks = asks and is_interactive()
-    field = None
     if source is None:
         from dedup_job.commands.session import connected  # here: few runs need them
         from dedup_job.mongo.checks import look_around
@@ -232,12 +234,12 @@ def _propose(
         _show(overview, out)
         one = overview.largest[_number(len(overview.largest)) - 1 if asks else 0]
         source = one.name
-        if one.fields and "--field" not in typed:
-            field = one.fields[0].name
-            options = opt.SharedOptions({**options.values, "field": field})
+        if one.fields and options.values["field"] is None:
+            field = {"field": one.fields[0].name}
+            options = opt.SharedOptions(field | {**options.values, **field})
     target = target or f"{source}_unique"
-    own = ("--field", field) if field else ()
-    words = ("run", "--source", source, "--target", target, *own, *typed)
+    rest = (*options.words(), *(("--limit", str(limit)) if limit else ()))
+    words = ("run", "--source", source, "--target", target, *rest)
     dry_run = command_line(*words, "--dry-run", "--html", str(html))
     if not asks:
         example = Message("{option} is missing; for example:", option=missing)
@@ -276,53 +278,40 @@ def _agree(source: str, target: str) -> None:
     confirm(question, _UNCHANGED, default=True)
 
 
-def conclude(
-    outcome: Run,
-    file: Path | None,
-    stop: StopSignals,
-    *,
-    profile: bool = False,
-    stays: bool = True,
-    show_more: Callable[[], None] = lambda: None,
+def _print_report(
+    outcome: Run, file: Path | None, *, profile: bool = False, stays: bool = True
 ) -> None:
-    """Print and write the report of a run, then raise by its outcome.
-
-    Interrupted after a stop, typer.Exit for an exit code, DedupError if a file cannot be written.
-    stays: whether the target outlives the command; show_more: called after the report.
-    """
-    # first: the files may fail
+    """Print the report of a run, then write it to a file, which may fail."""
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
         lost = Message("the report could not be printed: {why}", why=error.strerror)
         Output(sys.stderr).say(lost)
     if file is not None:
         _write_report(outcome, file)
-    try:
-        show_more()
-    except DedupError as e:
-        status = label(str(outcome.status))
-        raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
+
+
+def _exit(outcome: Run, stop: StopSignals) -> None:
+    """Raise Interrupted after a stop, typer.Exit for an exit code other than 0."""
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
-        raise Interrupted(_stopped(outcome, signum), signum)
+        by = "Ctrl-C" if signum is signal.SIGINT else signum.name
+        done, expected = outcome.counts.scanned, outcome.expected
+        stopped = Message(
+            "Stopped by {by} after {done:,} documents. The same command continues.",
+            by=by,
+            done=done,
+        )
+        if expected is not None:
+            stopped = Message(
+                "Stopped by {by} after {done:,} of {expected:,} documents. The same command "
+                "continues.",
+                by=by,
+                done=done,
+                expected=expected,
+            )
+        raise Interrupted(stopped, signum)
     if code := _code(outcome):
         raise typer.Exit(code)
-
-
-def _stopped(outcome: Run, signum: signal.Signals) -> Message:
-    values = {
-        "by": "Ctrl-C" if signum is signal.SIGINT else signum.name,
-        "done": outcome.counts.scanned,
-    }
-    if outcome.expected is None:
-        return Message(
-            "Stopped by {by} after {done:,} documents. The same command continues.", **values
-        )
-    return Message(
-        "Stopped by {by} after {done:,} of {expected:,} documents. The same command continues.",
-        **values,
-        expected=outcome.expected,
-    )
 
 
 def _code(outcome: Run) -> int:
@@ -398,7 +387,8 @@ def demo(
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
         outcome, rows, lost = run_demo(documents, seed, embedded, watch, out.say)
-    conclude(outcome, None, stop, stays=False)
+    _print_report(outcome, None, stays=False)
+    _exit(outcome, stop)
     out.say()
     what, should = Message("what was planted"), Message("should be")
     as_due = figures(Message("decided so"))

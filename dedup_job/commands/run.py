@@ -22,7 +22,7 @@ from dedup_job.commands.session import (
     preparation,
     preparing_threads,
 )
-from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
+from dedup_job.commands.snapshots import ReferenceSnapshots, SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
@@ -174,7 +174,7 @@ def _job(
         ),
         abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
         snapshots=SnapshotStore(*stored, keeps=keeps),
-        others=[OtherSnapshots(one, *stored, keeps=keeps) for one in references],
+        others=[ReferenceSnapshots(one, *stored, keeps=keeps) for one in references],
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,

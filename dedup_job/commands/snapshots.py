@@ -219,7 +219,7 @@ _MOST_GONE = 0.25  # share of deleted documents above which all are read again
 _KEYS = 10_000  # read at once
 
 
-class OtherSnapshots(SnapshotStore):
+class ReferenceSnapshots(SnapshotStore):
     """The index of a reference collection; its files are beside those of the target.
 
     A file names the moment up to which it and the files before it are complete. Later changes are

@@ -117,5 +117,5 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(tmp_path, monkeypa
 
 def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(filled):
     names = ("--db", filled.name, "--source", "questions.v2", "--target", "target")
-    said = str(refusal("run", *names, DEDUP_URI=uri_of(filled)))
-    assert "the part before the first dot is the database" in said
+    message = str(refusal("run", *names, DEDUP_URI=uri_of(filled)))
+    assert "the part before the first dot is the database" in message

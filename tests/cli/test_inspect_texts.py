@@ -50,14 +50,14 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(filled, tmp
     where = environment(filled, tmp_path, **more)
     for row in filled["own.ledger"].find({"decision": "duplicate"}).limit(9):
         text = filled.source.find_one({"_id": row["_id"]})["text"]
-        told = found(arguments(filled, text, target="own"), where)
-        (item,) = told["items"]
+        values = found(arguments(filled, text, target="own"), where)
+        (item,) = values["items"]
         rare = {"probability": None, "differences": [], "richer": []}
         for name in ("decision", "of", "reason", "distance", "similarity", "found_by", *rare):
             assert item["decided"][name] == row.get(name, rare.get(name))
-        assert told["near"][0]["id"] == row["of"]
-        assert told["near"][0]["view"]["refused_by"] is None
-        assert told["settings_of"] == 1
+        assert values["near"][0]["id"] == row["of"]
+        assert values["near"][0]["view"]["refused_by"] is None
+        assert values["settings_of"] == 1
 
 
 def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled, tmp_path):
@@ -80,8 +80,8 @@ def test_texts_are_shown_whatever_their_place(database, tmp_path, form):
     flags = {"source__field": "a.b", "output__document": form}
     run_here(database, index__folder=str(tmp_path), **flags)
     where = environment(database, tmp_path, DEDUP_OUTPUT__DOCUMENT=form)
-    told = found(arguments(database, LONG, "--field", "a.b"), where)
-    assert [(one["id"], one["text"]) for one in told["near"]] == [(1, LONG)]
+    values = found(arguments(database, LONG, "--field", "a.b"), where)
+    assert [(one["id"], one["text"]) for one in values["near"]] == [(1, LONG)]
 
 
 def test_neither_collections_nor_snapshots_are_written(filled, tmp_path):

@@ -76,8 +76,8 @@ def test_the_command_that_it_prints_runs_with_the_new_model(decided):
     (line,) = (line.strip() for line in output.splitlines() if line.startswith("  dedup run"))
     names = ["--source", f"{decided.name}.source", "--target", f"{decided.name}.target_learnt"]
     assert line.split()[2:6] == names
-    told = invoke("run", *line.split()[2:], "--uri", uri_of(decided)).stdout
-    assert "(dry run, nothing written)" in told
+    printed = invoke("run", *line.split()[2:], "--uri", uri_of(decided)).stdout
+    assert "(dry run, nothing written)" in printed
 
 
 def test_settings_of_the_target_are_in_the_file_and_no_connection(database):

@@ -93,8 +93,8 @@ def test_a_shell_reads_the_words_that_were_written(lists):
         "set -- " + command_line(*words) + "; printf '%s\\0' \"$@\" ''" for words in lists
     )
     done = subprocess.run(["sh", "-c", script], capture_output=True, check=True)
-    told = done.stdout.decode().split("\0")
-    assert told[:-1] == [word for words in lists for word in ("dedup", *words, "")]
+    words_read = done.stdout.decode().split("\0")
+    assert words_read[:-1] == [word for words in lists for word in ("dedup", *words, "")]
 
 
 def test_control_characters_are_escaped_and_a_huge_id_is_written_whole():

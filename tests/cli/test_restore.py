@@ -143,8 +143,8 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
     row = one(any_database, LEDGER, reason="near")
     was = any_database.source.find_one({"_id": row["_id"]}) or {}
     any_database.source.update_one({"_id": row["_id"]}, {"$set": {"text": OTHER}})
-    said = command(any_database, "restore", str(row["_id"]))
-    assert "1 document changed in the source since" in said
+    output = command(any_database, "restore", str(row["_id"]))
+    assert "1 document changed in the source since" in output
     found = one(any_database, _id=row["_id"])
     assert found.pop("text") not in (OTHER, None)
     assert found.pop("dedup")

@@ -58,8 +58,8 @@ def test_the_second_signal_comes_again_as_well(capfd):
 
 
 def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
-    told = []
-    monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_type))
+    reported = []
+    monkeypatch.setattr("sys.unraisablehook", lambda dropped: reported.append(dropped.exc_type))
 
     class Broken:
         def __del__(self):
@@ -67,7 +67,7 @@ def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
 
     with StopSignals("ended."):
         Broken()
-    assert told == [ValueError]
+    assert reported == [ValueError]
 
 
 class Struck(io.RawIOBase):

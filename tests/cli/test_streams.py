@@ -27,12 +27,12 @@ def closed(*handles):
 
 
 def on_a_full_disk(handle):
-    """Let a standard stream be a file on a full disk."""
+    """Replace a standard stream by a file on a full disk."""
     os.dup2(os.open("/dev/full", os.O_WRONLY), handle)
 
 
 def into_a_closed_pipe(handle):
-    """Let a standard stream be a pipe whose reader is gone."""
+    """Replace a standard stream by a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     os.dup2(writer, handle)
@@ -45,7 +45,7 @@ def filled(database):
 
 
 def ended(database, folder, first, *words):
-    """Run a command on the target; return its exit code and what it could print."""
+    """Run a command on the target; return its exit code and output."""
     arguments = [*words, "--db", database.name, "--target", "target"]
     process = Forked(arguments, environment_for(uri_of(database)), folder / "said", first)
     return process.wait(60), process.said
@@ -66,11 +66,11 @@ FULL = partial(on_a_full_disk, 1)
 def test_a_run_that_cannot_print_ends_as_any_other_also_where_it_is_refused(
     filled, tmp_path, first
 ):
-    code, said = ended(filled, tmp_path, first, "run", "--source", "source")
-    assert code == 0, said
-    assert "Traceback" not in said
+    code, output = ended(filled, tmp_path, first, "run", "--source", "source")
+    assert code == 0, output
+    assert "Traceback" not in output
     lost = "the report could not be printed: No space left on device\n"
-    assert said.endswith(lost) == (first is FULL)
+    assert output.endswith(lost) == (first is FULL)
     assert_each_source_id_is_in_one_place(filled)
     assert filled["target.runs"].distinct("status") == ["done"]
     filled["target"].insert_one({"_id": "of another tool"})
@@ -89,8 +89,8 @@ def test_a_listing_ends_quietly_with_its_reader_and_with_an_error_on_a_full_disk
     filled, tmp_path, first, code, end
 ):
     run_here(filled)
-    ended_with, said = ended(filled, tmp_path, first, "list", "--what", "refused")
-    assert (ended_with, said.endswith(end), "error" in said) == (code, True, bool(end))
+    ended_with, output = ended(filled, tmp_path, first, "list", "--what", "refused")
+    assert (ended_with, output.endswith(end), "error" in output) == (code, True, bool(end))
 
 
 def test_a_reader_that_is_slow_gets_all_of_it():
@@ -136,16 +136,16 @@ log.info("the %s goes on", "run")
 
 @pytest.mark.parametrize("traceback", ["", "1"])
 def test_what_fails_in_the_background_is_one_line(traceback):
-    told = subprocess.run(
+    lines = subprocess.run(
         [sys.executable, "-c", FAILING],
         env=environment_for(None, DEDUP_TRACEBACK=traceback),
         capture_output=True,
         text=True,
         check=True,
     ).stderr
-    assert ("Traceback" in told) == bool(traceback)
-    assert told.endswith(" the run goes on\n")
+    assert ("Traceback" in lines) == bool(traceback)
+    assert lines.endswith(" the run goes on\n")
     if not traceback:
-        first, second, _ = told.splitlines()
+        first, second, _ = lines.splitlines()
         assert first.endswith("background task encountered an error: AutoReconnect: gone")
         assert second.endswith("the thread monitor ended: RuntimeError: no more")

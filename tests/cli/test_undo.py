@@ -72,8 +72,8 @@ def test_the_only_copy_of_a_document_stays(made, tmp_path):
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
     made[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})  # as of a stopped run
-    said = command(made, "undo", "2", "--yes")
-    assert "these may be the only copies, or since they are decided by such ones: 3 doc" in said
+    output = command(made, "undo", "2", "--yes")
+    assert "these may be the only copies, or since they are decided by such ones: 3 doc" in output
     kept, ledger = of_run(made, 2)
     assert [document["_id"] for document in kept] == gone
     assert ledger == []

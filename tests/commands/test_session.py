@@ -101,7 +101,7 @@ def test_the_quota_of_a_container_and_the_affinity_of_the_process_count(
 
 
 def allowing(memory=None, **values):
-    """Return settings with so much memory; others by name, `__` for the dot."""
+    """Return settings with this memory; others by name, `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in values.items()}
     return load_settings(None, {**dotted, "run.max_memory": memory} if memory else dotted)
 
@@ -121,8 +121,8 @@ def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(caplog):
 )
 def test_one_that_does_not_fit_is_told_with_the_figures_of_its_channels(caplog, more, needed):
     index_memory(allowing(2_000_000_000, **more), 50_000_000)
-    said = f"may need {needed} GB for an index of 50,000,000 documents, and it has 2.0 GB"
-    assert said in caplog.text
+    warning = f"may need {needed} GB for an index of 50,000,000 documents, and it has 2.0 GB"
+    assert warning in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_one_that_does_not_fit_is_told_with_the_figures_of_its_channels(caplog, 
         (2_000_000_000, None, 1_000_000, False),
         (2_000_000_000, None, 50_000_000, True),
         (64_000_000_000, "max\n", 50_000_000, False),
-        (64_000_000_000, "3000000000\n", 50_000_000, True),  # a container has what is left of it
+        (64_000_000_000, "3000000000\n", 50_000_000, True),  # a container has 2 GB left
     ],
 )
 def test_without_a_limit_of_its_own_a_run_has_what_the_machine_has(

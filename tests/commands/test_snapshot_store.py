@@ -1,4 +1,4 @@
-"""The index between runs: used where it is that of the target, else read from the target."""
+"""The index between runs: loaded from a verified snapshot, else read from the target."""
 
 import logging
 
@@ -137,8 +137,8 @@ def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_s
     monkeypatch.setattr("dedup_job.native.snapshot.tempfile.TemporaryFile", full)
     watched.run(run__batch_documents=50)
     assert_as_in_one_run(watched)
-    told = f"{watched.folder} cannot take a part of it (No space left on device)"
-    assert caplog.text.count(told) == 1
+    warning = f"{watched.folder} cannot take a part of it (No space left on device)"
+    assert caplog.text.count(warning) == 1
 
 
 def test_what_was_kept_after_a_snapshot_alone_is_read_from_the_target(
@@ -252,7 +252,7 @@ def parted(watched, monkeypatch):
 
 
 def names(runs):
-    """Return what stands behind the target's id in the names of the files."""
+    """Return the parts of the file names behind the target's id."""
     return sorted(file.name.partition(".")[2] for file in runs.folder.iterdir())
 
 

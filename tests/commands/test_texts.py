@@ -1,4 +1,4 @@
-"""What `deduplicate` and its kin do with texts, and what they say of misuse."""
+"""`dedup_job.deduplicate`, and the errors of the API after misuse."""
 
 import re
 

@@ -21,7 +21,7 @@ from dedup_job.server import TOKEN_HEADER, Ticket, bound, page_server
 
 @dataclass
 class Page:
-    """A page that is served, asked as a browser would, or as nobody should."""
+    """A served page, with requests as of a browser or of an attacker."""
 
     review: Review
     ticket: Ticket

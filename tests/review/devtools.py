@@ -20,7 +20,7 @@ SECONDS = 60.0
 
 
 def found():
-    """Return the browser of this machine, None where there is none."""
+    """Return the path of a browser, None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -48,7 +48,7 @@ class Tab:
             self.call(f"{domain}.enable")
 
     def call(self, method, **parameters):
-        """Send a command; return what comes of it."""
+        """Send a command; return its result."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
@@ -62,7 +62,7 @@ class Tab:
                 return dict(answer["result"])
 
     def evaluate(self, script):
-        """Return the value of a script, waited for where it is a promise."""
+        """Return the value of a script; a promise is awaited."""
         found = self.call(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
         )

@@ -83,17 +83,17 @@ def test_precision_and_recall_are_those_of_the_answers(page):
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("form", "words"),
     [
         ({"pair": "x", "label": "same"}, "of another review"),
         ({"pair": "x", "label": "maybe"}, "expected same, different, unsure"),
         ({}, "expected same, different, unsure"),
     ],
 )
-def test_what_is_no_answer_is_refused_in_words(page, reviewed, form, told):
+def test_what_is_no_answer_is_refused_in_words(page, reviewed, form, words):
     status, text, headers = page.ask("/answer", form)
     assert status == 409
-    assert told in text
+    assert words in text
     assert headers["HX-Retarget"] == "#message"
     assert reviewed["target.labels"].count_documents({}) == 0
 
