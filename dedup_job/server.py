@@ -1,6 +1,6 @@
-"""The page on a port of this machine: what it asks for, and the answers, until it is ended.
+"""The web server of `dedup review`: one page, its requests, and who may send them.
 
-Each tab says which pair it shows.
+Each request of a tab names the pair that the tab shows.
 """
 
 import errno
@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dedup_job.commands.review import Review
-from dedup_job.messages import DatabaseUnreachable, DedupError, Message, UsageError
+from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.pages import STATIC, asset, failure_part, review_part
 from dedup_job.runs.survey import AskedPair, Label
 
@@ -30,7 +30,7 @@ _LINGER = 2  # seconds for requests under way when it is ended
 
 
 def bound(port: int) -> socket.socket:
-    """Return a socket bound to a port of this machine alone, 0 for any that is free."""
+    """Return a socket on a local port, 0 for any that is free; UsageError if it is not free."""
     own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -38,25 +38,25 @@ def bound(port: int) -> socket.socket:
         own.listen()
     except OSError as e:
         own.close()
-        taken = Message(
-            "port {port} is in use. Name another --port, or 0 for any that is free.", port=port
-        )
-        other = Message(
+        if e.errno == errno.EADDRINUSE:
+            raise UsageError(
+                "port {port} is in use. Name another --port, or 0 for any that is free.", port=port
+            ) from e
+        raise UsageError(
             "port {port} cannot be opened: {why}. Name another --port.", port=port, why=e.strerror
-        )
-        raise UsageError(taken if e.errno == errno.EADDRINUSE else other) from e
+        ) from e
     return own
 
 
 def serve(review: Review, own: socket.socket, ready: Callable[[str], None], language: str) -> None:
-    """Serve the page until a signal comes; `ready` is given its address, with the token."""
+    """Serve the page until a signal; ready: called with the address, which holds the token."""
     ticket = Ticket(own.getsockname()[1])
     ready(ticket.address)
     page_server(review, ticket, language).run(sockets=[own])
 
 
 def page_server(review: Review, ticket: "Ticket", language: str = "") -> uvicorn.Server:
-    """Return what serves the page to those who hold the ticket."""
+    """Return the server of the page, which refuses requests without the ticket's token."""
     config = uvicorn.Config(
         _Admission(_application(review, language), ticket),
         log_config=None,
@@ -72,7 +72,7 @@ def page_server(review: Review, ticket: "Ticket", language: str = "") -> uvicorn
 
 def _application(review: Review, language: str) -> Starlette:
     def panel(key: str | None, last: AskedPair | None = None) -> str:
-        """Return the part that changes; key: of the pair to answer; last: the one just answered."""
+        """Return the part that changes: the pair of a key, None at the end, and the last answer."""
         asked = None if key is None else review.pair(key)
         about = {"target": review.target, "progress": review.progress()}
         return review_part("review_panel", asked=asked, last=last, **about)
@@ -81,7 +81,7 @@ def _application(review: Review, language: str) -> Starlette:
         address = f"/?at={key}" if key else "/"
         return HTMLResponse(panel(key, last), headers={"HX-Replace-Url": address})
 
-    def page(_: Request) -> Response:  # without anything of the target: it asks with the token
+    def page(_: Request) -> Response:  # without content of the target, for which a token is sent
         return HTMLResponse(review_part("review", language=language))
 
     def content(request: Request) -> Response:
@@ -105,10 +105,10 @@ def _application(review: Review, language: str) -> Starlette:
             form = parse_qs(body.decode("utf-8-sig"), keep_blank_values=True, errors="strict")
         except ValueError as e:
             raise UsageError(f"the form cannot be read ({e}).") from e
-        key, said = (form.get(name, [""])[0] for name in ("pair", "label"))
-        if said not in [*Label]:
-            raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
-        review.answer(key, Label(said))
+        key, label = (form.get(name, [""])[0] for name in ("pair", "label"))
+        if label not in [*Label]:
+            raise UsageError(f"the answer is {label[:40]!r}, expected {', '.join(Label)}.")
+        review.answer(key, Label(label))
         last = review.pair(key)
         return shown(review.next_open(key), last)
 
@@ -166,10 +166,10 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What lets a request in: the port that is asked and a token that nobody can guess.
+    """The port and the secret token that a request must name to be admitted.
 
-    The token travels in a header of its own, which no page of another site can send: a browser asks
-    first, and is refused. A cookie would reach every other port of this machine as well.
+    The token is sent in a header of its own, which no page of another site can send: a browser asks
+    first, and is refused. A cookie would be sent to every other port of this machine as well.
     """
 
     port: int
@@ -177,7 +177,7 @@ class Ticket:
 
     @property
     def address(self) -> str:
-        """The address of the page; browsers send nobody what stands behind the #."""
+        """The address of the page; browsers send no server the part after the #."""
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
 
@@ -203,12 +203,12 @@ class _Admission:
         headers = Headers(scope=scope)
         hosts, tokens = headers.getlist("host"), headers.getlist(TOKEN_HEADER)
         if hosts not in ([f"{name}:{self._ticket.port}"] for name in _NAMES):
-            return False  # a name that someone let point to this machine
+            return False  # a foreign name that was made to point to this machine
         # the same for everyone: the empty page, which then asks with the token. A browser adds no
-        # header of ours to an address that is opened, nor to what a page links to
+        # header of ours when it opens an address or loads a file of the page
         path: str = scope["path"]
         open_to_all = scope["method"] == "GET" and (path == "/" or path.startswith("/static/"))
         if open_to_all or len(tokens) != 1:
             return open_to_all
-        # in a time that says nothing of where it differs
+        # in a time that does not depend on where they differ
         return secrets.compare_digest(tokens[0].encode(), self._ticket.token.encode())

@@ -26,8 +26,7 @@ from typer import Context
 from typer.main import get_command
 
 from dedup_job import _core
-from dedup_job.cli import app
-from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
+from dedup_job.cli import DEFAULT, app, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.features import GUARDS
@@ -99,6 +98,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
         yield DEFAULT.sub("", told)
         yield from (default for default in DEFAULT.findall(told) if " " in default)
     if hasattr(command, "list_commands"):
+        yield from (text for _, rows in command.sections(context) for _, text in rows)
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             yield first_paragraph(below.help)

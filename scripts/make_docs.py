@@ -25,8 +25,7 @@ from pydantic.fields import FieldInfo
 from typer import Context
 from typer.main import get_command
 
-from dedup_job.cli import app
-from dedup_job.cli.usage import DEFAULT, first_paragraph
+from dedup_job.cli import DEFAULT, app, first_paragraph
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import catalogue
 from dedup_job.report.pairs import label

@@ -28,7 +28,7 @@ PARTS = {
     "dedup_job/judgment/model.json",
     *(f"dedup_job/pages/{name}" for name in ("review.html.j2", "page.css", "words.toml")),
     *(f"dedup_job/pages/assets/htmx.{name}" for name in ("min.js", "LICENSE")),
-    *("dedup_job/demo/phrases.toml", "dedup_job/py.typed", "dedup_job/__main__.py"),
+    *("dedup_job/demo.toml", "dedup_job/py.typed", "dedup_job/__main__.py"),
     f"dedup_job-{__version__}.dist-info/licenses/LICENSE",
 }
 

@@ -1,24 +1,39 @@
-"""The command line; here, and only here, errors become exit codes."""
+"""The command line: its commands, their help, and the exit code of every error.
 
+The library counts characters where it breaks lines; a Chinese one takes two columns.
+"""
+
+import difflib
+import gettext
 import importlib
+import io
 import os
 import re
+import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from dedup_job import __version__
-from dedup_job.cli.process import open_streams, output_error, set_up_logs
-from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_language
-from dedup_job.messages import DedupError, Interrupted, Message, UsageError, localized
+from dedup_job.cli.console import open_streams, output_error, set_up_logs
+from dedup_job.messages import (
+    FOLDER,
+    DedupError,
+    Interrupted,
+    Message,
+    UsageError,
+    chosen_language,
+    localized,
+)
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
 
-_GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
+_GROUPS = {  # name: module and function, first sentence of the help, which needs no import
     Message("Work:"): {
         "run": ("decide.run", "Copy the unique documents of the source to the target."),
         "file": ("decide.file", "Copy the unique rows of a file to another, without a database."),
@@ -35,16 +50,61 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
         "review": ("labels.review", "Label pairs in the browser: same, different or unsure."),
         "learn": ("labels.learn", "Make a model that judges as the labels of dedup review do."),
         "restore": ("upkeep.restore", "Put documents that were dropped wrongly into the target."),
-        "undo": ("upkeep.undo", "Take the last run back."),
+        "undo": ("upkeep.undo", "Undo the last run."),
     },
     Message("Set up:"): {
-        "config": ("config.app", "Show, check or write settings."),
+        "config": ("options.app", "Show, check or write settings."),
     },
 }
 _COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
+DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
+"""The default of an option in its help, where the library does not know it."""
+Section = tuple[str, Iterable[tuple[str, str]]]
+"""A title, and rows of names with their meaning."""
+_WIDEST_NAME = 26  # columns of an option beside its help
+_WIDEST = 100  # columns that are easy to read
+_CHOICE = re.compile(r"'(.*)' is not one of (.*)", re.DOTALL)
+_RANGE = re.compile(r"; (?:\d+<=)?x[<>]=\d+(?=\])|\[(?:\d+<=)?x[<>]=\d+\]")
+_TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
+
+
+class Command(TyperCommand):
+    """A command with its help in the language of the user."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write(_help(self, ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands with its help in the language of the user."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return the words left for the command; without any, write the help and exit with 2."""
+        if not args and self.no_args_is_help:
+            typer.echo(ctx.get_help(), err=True)
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write(_help(self, ctx, self.sections(ctx)))
+
+    def sections(self, ctx: Any) -> Iterator[Section]:
+        """Yield the title of each section of commands, and a row for each command."""
+        commands: Any = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        yield Message("Commands:"), ((name, first_paragraph(one.help)) for name, one in commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and remaining words; UsageError for an unknown name."""
+        name, known = args[0], self.list_commands(ctx)
+        if name in known or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        problem = Message("no such command: {name}", name=name)
+        raise UsageError(_refused(ctx, _perhaps(problem, difflib.get_close_matches(name, known))))
 
 
 class _LazyCommands(Group):
@@ -62,13 +122,13 @@ class _LazyCommands(Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(".")
-        found = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-        if isinstance(found, typer.Typer):
-            group = typer.main.get_group(found)
+        function = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        if isinstance(function, typer.Typer):
+            group = typer.main.get_group(function)
             group.name = cmd_name
             return group
         single = typer.Typer(**_LOOK)
-        single.command(cmd_name, cls=Command)(found)
+        single.command(cmd_name, cls=Command)(function)
         return typer.main.get_command(single)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -91,24 +151,140 @@ class _LazyCommands(Group):
                 )
         return super().parse_args(ctx, args)
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as e:
-            from pydantic import ValidationError  # here: --help should not wait for them
-
-            from dedup_job.settings import short, what_is_wrong
-
-            if isinstance(e.__cause__, ValidationError):
-                problem = e.__cause__.errors()[0]
-                given, why = short(problem["input"]), what_is_wrong(problem)
-                known = given in why or has_password(str(problem["input"]))
-                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
-            raise
-
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
         for title, group in _GROUPS.items():
-            yield title, [(name, told) for name, (_, told) in group.items()]
+            yield title, [(name, text) for name, (_, text) in group.items()]
+
+
+def first_paragraph(text: str | None) -> str:
+    """Return the first paragraph of a help text on one line."""
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+def parts_of_help(command: Any) -> tuple[list[str], list[str]]:
+    """Return the indented examples of a command's help, and its other paragraphs on a line each."""
+    parts = [part for part in (command.help or "").split("\n\n") if part]
+    examples = [part for part in parts if part.startswith(" ")]
+    return examples, [" ".join(part.split()) for part in parts if part not in examples]
+
+
+def _help(command: Any, ctx: Any, commands: Iterable[Section] = ()) -> str:
+    from dedup_job.report.output import Output  # here: rich is slow to load
+
+    text = io.StringIO()
+    out = Output(text, colour=False, width=min(shutil.get_terminal_size().columns, _WIDEST))
+    usage = " ".join(command.collect_usage_pieces(ctx))
+    out.rows([(Message("Usage:"), f"{ctx.command_path} {usage}")])
+    examples, paragraphs = parts_of_help(command)
+    for example in examples:
+        out.say()
+        out.say(example)
+    for paragraph in paragraphs:
+        out.say()
+        out.paragraph(Message(paragraph))
+    for title, rows in (*commands, *_options_of(command, ctx)):
+        out.say()
+        out.say(title)
+        translated = [(name, _translated(help_text)) for name, help_text in rows]
+        out.rows(translated, indent=2, widest=_WIDEST_NAME)
+    if command.epilog:
+        out.say()
+        out.paragraph(Message(command.epilog))
+    return text.getvalue()
+
+
+def _options_of(command: Any, ctx: Any) -> Iterator[Section]:
+    rows = {}
+    for parameter in command.get_params(ctx):
+        if record := _record(parameter, ctx):
+            text = " ".join((getattr(parameter, "help", None) or "").split())
+            extra = _RANGE.sub("", record[1].removeprefix(parameter.help or "")).strip()
+            rows[parameter.name] = record[0], f"{_translated(text)} {extra}".strip()
+    for title, names in getattr(command.callback, "groups", {}).items():
+        yield title, [rows.pop(name) for name in names.split()]
+    if rows:
+        yield Message("Options:"), rows.values()
+
+
+def _record(parameter: Any, ctx: Any) -> Any:
+    """Return the library's record of an option; it takes the language from a variable."""
+    former = os.environ.get("LANGUAGE")
+    os.environ["LANGUAGE"] = chosen_language()
+    try:
+        return parameter.get_help_record(ctx)
+    finally:
+        os.environ.pop("LANGUAGE") if former is None else os.environ.update(LANGUAGE=former)
+
+
+def _translated(help_text: str) -> str:
+    found = DEFAULT.search(help_text)
+    text = localized(Message(DEFAULT.sub("", help_text)))
+    if found is None:
+        return text
+    default = localized(Message("[default: {default}]", default=Message(found[1])))
+    return f"{text} {default}"
+
+
+def refusal(error: Exception) -> UsageError | None:
+    """Return the library's refusal of a command line in our words; None for another error."""
+    if not hasattr(error, "format_message"):
+        return None
+    parameter: Any = getattr(error, "param", None)
+    option = getattr(error, "option_name", None)
+    name = _name(parameter) if parameter else option
+    why = _wrong_value(error.__cause__) or getattr(error, "message", "")
+    why = why if isinstance(why, Message) else str(why).rstrip(".")
+    if hasattr(error, "possibilities"):
+        problem = _perhaps(Message("no such option: {name}", name=name), error.possibilities)
+    elif hasattr(error, "param_type"):
+        problem = Message("{name} is missing", name=name)
+    elif found := _CHOICE.search(why):
+        values = {"name": name, "given": found[1], "names": found[2].replace("'", "")}
+        problem = Message("{name} is {given!r}, expected one of: {names}", **values)
+    elif found := _TOO_MANY.search(why):
+        problem = Message("too many arguments: {words}", words=found[1])
+    elif parameter is not None:
+        problem = Message("{name}: {why}", name=name, why=why)
+    elif option and "requires" in why:
+        problem = Message("{name} needs a value", name=name)
+    elif option:
+        problem = Message("{name} takes no value", name=name)
+    else:
+        problem = Message("{why}", why=why)
+    return UsageError(_refused(getattr(error, "ctx", None), problem))
+
+
+def _wrong_value(cause: BaseException | None) -> str:
+    from pydantic import ValidationError  # here: --help should not wait for them
+
+    from dedup_job.settings import short, what_is_wrong
+
+    if not isinstance(cause, ValidationError):
+        return ""
+    problem = cause.errors()[0]
+    value, why = short(problem["input"]), what_is_wrong(problem)
+    if value in why or has_password(str(problem["input"])):
+        return why
+    return Message("{why}, not {given}", why=why, given=value)
+
+
+def _name(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name.upper()).strip("[].")
+    return str(max(parameter.opts, key=len))
+
+
+def _refused(ctx: Any, problem: Message) -> Message:
+    if ctx is None:
+        return Message("{what}.", what=problem)
+    command = ctx.command_path
+    return Message("{what}. `{command} --help` says more.", what=problem, command=command)
+
+
+def _perhaps(problem: Message, near: Iterable[str] | None) -> Message:
+    if not (names := ", ".join(sorted(near or ()))):
+        return problem
+    return Message("{what} (perhaps you meant {names})", what=problem, names=names)
 
 
 _LOOK: dict[str, Any] = {
@@ -145,11 +321,11 @@ def _options(
 
 
 def main() -> NoReturn:
-    """Run the command line and end the process."""
+    """Run the command line and end the process with its exit code."""
     open_streams()
     try:
         _run()
-    except KeyboardInterrupt as e:  # before or after all that has something to say of it
+    except KeyboardInterrupt as e:  # outside of the blocks that have a message for it
         _leave(128 + (e.args or [signal.SIGINT])[0])
     except SystemExit as e:
         _leave(e.code if isinstance(e.code, int) else int(e.code is not None))
@@ -159,49 +335,46 @@ def main() -> NoReturn:
 def _run() -> None:
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     set_up_logs()
-    set_up_language()
+    gettext.bindtextdomain("dedup", FOLDER)  # our translations of the library's words
+    gettext.textdomain("dedup")
     try:
         if code := app(standalone_mode=False):
             sys.exit(code)
-    except Interrupted as e:  # as was asked for: no error
-        _say(localized(e.message))
-        sys.exit(e.code)
+    except Interrupted as e:  # by the user: no error
+        _end(e.message, e.code, as_error=False)
     except DedupError as e:
-        _fail(e.message, e.code)
+        _end(e.message, e.code)
     except Exception as e:
         if refused := refusal(e):
-            _fail(refused.message, refused.code)
+            _end(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
-        said = Message(
+        message = Message(
             "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
             "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
             name=type(e).__name__,
             error=str(e),
         )
-        _fail(said, 1)
+        _end(message, 1)
 
 
 def _leave(code: int) -> NoReturn:
     """End the process at once: the usual way out looks for cycles, and waits for threads."""
     if error := output_error():
-        said = Message("error: the output could not be written: {why}", why=error.strerror)
-        sys.stderr.write(f"{localized(said)}\n")
+        message = Message("error: the output could not be written: {why}", why=error.strerror)
+        sys.stderr.write(f"{localized(message)}\n")
         code = code or 1
     sys.stderr.flush()
     os._exit(code)
 
 
-def _fail(message: str, code: int) -> NoReturn:
-    from rich.text import Text
+def _end(message: str, code: int, *, as_error: bool = True) -> NoReturn:
+    from rich.text import Text  # here: rich takes as long as --help itself
 
-    head = Text(localized(Message("error: ")), style="red")
-    _say(head.append(localized(message), style="default"))
-    sys.exit(code)
+    from dedup_job.report.output import Output
 
-
-def _say(line: Any) -> None:  # a text, of rich or not
-    from dedup_job.report.output import Output  # here: rich takes as long as --help itself
-
+    head = Text(localized(Message("error: ")) if as_error else "", style="red")
+    line = head.append(localized(message), style="default")
     out = Output(sys.stderr)
     (out.paragraph if out.is_terminal else out.say)(line)
+    sys.exit(code)

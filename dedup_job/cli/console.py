@@ -1,41 +1,218 @@
-"""Where a command prints, made safe once for all, and where it asks."""
+"""The caller's side of a command: standard streams, the log, stop signals, progress, questions.
 
+A command may be started without some streams (`>&-`), on a full disk, or into a pipe that its
+reader has closed. Its work on a collection does not depend on that: a stream drops the text that
+it cannot take, and the command reports it at the end.
+"""
+
+import errno
+import io
+import logging
+import os
+import select
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 import typer
 
-from dedup_job.cli.process import StopSignals
-from dedup_job.files import write_whole
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, joined, localized
 from dedup_job.printing import escaped, plain
-from dedup_job.report.output import Output
-from dedup_job.report.progress import shown_progress
-from dedup_job.runs.run_record import Progress
+
+if TYPE_CHECKING:
+    from dedup_job.report.output import Output
+    from dedup_job.runs.run_record import Progress
 
 T = TypeVar("T")
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+log = logging.getLogger("dedup")
 
 
-def console() -> Output:
-    """Return standard output."""
+class _Tolerant(io.FileIO):
+    """A stream that drops all text after its first error, which it remembers."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle, "w", closefd=False)
+        self.failed: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        written: int | None = None
+        try:
+            while self.failed is None and (written := super().write(data)) is None:
+                select.select((), (self,), ())  # it may be one that does not wait by itself
+        except OSError as e:
+            self.failed = e
+        return memoryview(data).nbytes if written is None else written
+
+
+def open_streams() -> None:
+    """Open missing standard streams; none of the three raises OSError from now on."""
+    for handle in range(3):
+        try:
+            os.fstat(handle)
+        except OSError:  # closed: else the next file or connection would be taken for the stream
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets this free number
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = _tolerant(1, sys.stdout), _tolerant(2, sys.stderr)
+
+
+def _tolerant(handle: int, former: TextIO | None) -> TextIO:
+    """Return a stream like the former; a name in Chinese on a terminal in ASCII is no error."""
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Tolerant(handle)),
+        encoding=(former and former.encoding) or "utf-8",
+        errors="replace",
+        line_buffering=handle == 2 or os.isatty(handle),
+    )
+
+
+def _flushed_output() -> _Tolerant | None:
+    sys.stdout.flush()
+    raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
+    return raw if isinstance(raw, _Tolerant) else None
+
+
+def output_error() -> OSError | None:
+    """Return the error of standard output, once; None if its reader closed it, as `head` does."""
+    raw = _flushed_output()
+    if raw is None or raw.failed is None or raw.failed.errno == errno.EPIPE:
+        return None
+    failed, raw.failed = raw.failed, OSError(errno.EPIPE, "reported already")
+    return failed
+
+
+def is_read() -> bool:
+    """Return whether standard output still takes text; else a long list may stop early."""
+    raw = _flushed_output()
+    return raw is None or raw.failed is None
+
+
+class _OneLine(logging.Formatter):
+    """A line with the time, in the user's language; an exception is its name and first line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record = copy(record)
+        record.msg = localized(record.msg)
+        if record.exc_info:
+            kind, error, _ = record.exc_info
+            name = kind.__name__ if kind is not None else "error"
+            record.msg = (
+                f"{record.getMessage().rstrip(':')}: {name}: {str(error).split(chr(10))[0]}"
+            )
+            record.args, record.exc_info, record.exc_text = None, None, None
+        return super().format(record)
+
+
+def set_up_logs() -> None:
+    """Log to standard error, also errors that end threads; DEDUP_TRACEBACK keeps tracebacks."""
+    has_tracebacks = bool(os.environ.get("DEDUP_TRACEBACK"))
+    formatter = logging.Formatter if has_tracebacks else _OneLine
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    if not has_tracebacks:
+        threading.excepthook = _log_end_of_thread
+    logging.basicConfig(handlers=[handler])
+    log.setLevel(logging.INFO)
+
+
+def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and ended.exc_type is not SystemExit:
+        name = ended.thread.name if ended.thread is not None else "?"
+        message = Message("the thread {name} ended", name=name)
+        log.warning(message, exc_info=ended.exc_value)
+
+
+STOPPING = Message("stopping after the batch in hand; once more to end at once")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN_SECONDS = 0.05
+
+
+class StopSignals:
+    """A block in which a signal to end is remembered.
+
+    Until `wait_for_batch` is called there is nothing to finish, and a signal ends the block at
+    once: with Interrupted if `if_ended` is a message, else with KeyboardInterrupt. Python drops
+    an exception raised within a finalizer or a callback of native code, and prints a traceback:
+    here the signal is sent again soon after instead.
+    """
+
+    def __init__(self, if_ended: str = "") -> None:
+        self._if_ended = if_ended
+        self.received: int | None = None
+        self._waits = False
+        self._former: dict[int, object] = {}
+        self._again: threading.Timer | None = None
+
+    def __call__(self) -> bool:
+        """Return whether a signal to end came."""
+        return self.received is not None
+
+    def wait_for_batch(self) -> None:
+        """Make the first signal from now on wait for the batch in hand."""
+        self._waits = True
+
+    def __enter__(self) -> Self:
+        for signum in _SIGNALS:
+            former = signal.getsignal(signum)
+            if former is not signal.SIG_IGN:  # nohup
+                self._former[signum] = signal.signal(signum, self._remember)
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._come_again
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        sys.unraisablehook = self._hook
+        if self._again is not None:
+            self._again.cancel()
+        for signum, handler in self._former.items():
+            signal.signal(signum, handler)  # type: ignore[arg-type]  # as signal() returned it
+        if kind is KeyboardInterrupt and self._if_ended:
+            raise Interrupted(self._if_ended, self.received or signal.SIGINT) from None
+
+    def _come_again(self, dropped: "sys.UnraisableHookArgs") -> None:
+        if self.received is None or not issubclass(dropped.exc_type, KeyboardInterrupt):
+            self._hook(dropped)
+            return
+        main = threading.main_thread().ident
+        self._again = threading.Timer(_AGAIN_SECONDS, signal.pthread_kill, [main, self.received])
+        self._again.daemon = True
+        self._again.start()
+
+    def _remember(self, signum: int, _: FrameType | None) -> None:
+        again = self.received is not None
+        self.received = self.received or signum
+        if again or not self._waits:
+            raise KeyboardInterrupt(self.received)
+        # the terminal may be gone, or this came in the middle of a write to it
+        with suppress(OSError, RuntimeError):
+            sys.stderr.write(f"\n{localized(STOPPING)}\n")  # below a progress bar
+
+
+def console() -> "Output":
+    """Return standard output as a console that escapes all text."""
+    from dedup_job.report.output import Output  # here: rich is slow to load
+
     return Output(sys.stdout)
 
 
 @contextmanager
-def working(if_ended: str = Message("ended; nothing was written.")) -> Iterator[Progress]:
-    """Show progress within the block, which a signal ends at once; Interrupted then says this."""
+def working(if_ended: str = Message("ended; nothing was written.")) -> "Iterator[Progress]":
+    """Show progress within the block; a signal ends it at once, by Interrupted with `if_ended`."""
+    from dedup_job.report.progress import shown_progress  # here: it is slow to load
+
     with StopSignals(if_ended), shown_progress() as progress:
         yield progress
 
 
 def save(file: Path, text: str, what: str, instead: str = "") -> None:
-    """Write a file whole; DedupError names what it was to hold, and says what to do instead."""
+    """Write a file whole; DedupError names `what` it should hold and advises `instead`."""
+    from dedup_job.files import write_whole  # here: --version should not wait
+
     try:
         write_whole(file, text)
     except OSError as e:
@@ -46,7 +223,7 @@ def save(file: Path, text: str, what: str, instead: str = "") -> None:
 
 
 def is_interactive() -> bool:
-    """Tell whether there is a terminal to ask on, and to answer on."""
+    """Return whether a terminal can show a question and take the answer."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
@@ -56,16 +233,16 @@ def asking(question: Callable[[T], str], unchanged: str, *, yes: bool) -> Callab
 
 
 def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
-    """Ask before something is done; without a yes, or a terminal, UsageError.
+    """Ask for a yes; UsageError after a no, which leaves things `unchanged`, or without a terminal.
 
-    unchanged: what is as it was where the answer is no; default: what Enter stands for.
+    default: the answer of an empty line.
     """
     if not is_interactive():
         without = Message("Without a terminal to answer on, give --yes.")
         raise UsageError(joined([question, without]))
     from tqdm import tqdm  # here: only a terminal has a bar
 
-    with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
+    with tqdm.external_write_mode(file=plain(sys.stderr)):  # hides the bar meanwhile
         agreed = answer(partial(_yes_or_no, default=default), question, unchanged)
     if not agreed:
         raise UsageError("not confirmed; {unchanged}.", unchanged=unchanged)
@@ -76,7 +253,7 @@ def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
     try:
         return ask(escaped(localized(question)), err=True)
     except typer.Abort:
-        typer.echo(err=True)  # the cursor stands behind the question
+        typer.echo(err=True)  # the cursor is behind the question
         raise Interrupted(
             Message("ended; {unchanged}.", unchanged=unchanged), signal.SIGINT
         ) from None
@@ -86,7 +263,7 @@ def _yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
     hint = "[Y/n]" if default else "[y/N]"
     known = {"": default, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
     while True:
-        said = typer.prompt(f"{question} {hint}", default="", show_default=False, err=err)
-        if (found := known.get(said.strip().lower())) is not None:
-            return found
+        line = typer.prompt(f"{question} {hint}", default="", show_default=False, err=err)
+        if (agreed := known.get(line.strip().lower())) is not None:
+            return agreed
         typer.echo(localized(Message("Answer y or n.")), err=err)

@@ -4,21 +4,27 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Column
 
 from dedup_job import commands
-from dedup_job.cli.console import Overwrite, answer, confirm, console, is_interactive, save
-from dedup_job.cli.process import StopSignals, output_error
-from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
+from dedup_job.cli import options as opt
+from dedup_job.cli.console import (
+    StopSignals,
+    answer,
+    confirm,
+    console,
+    is_interactive,
+    output_error,
+    save,
+)
 from dedup_job.files import check_new
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, counted, joined
 from dedup_job.printing import as_json, command_line
@@ -29,57 +35,33 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run_record import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.commands.run import Spread
+    from dedup_job.commands.run import ShardPlan
     from dedup_job.mongo.checks import Overview
+    from dedup_job.runs.survey import Survey
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
 _UNCHANGED = Message("nothing was written")
 _ENDED = Message("ended at once. Nothing is lost: the same command goes on from the checkpoint.")
-_From = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NS",
-        help="Collection to read: collection or database.collection [default: as proposed].",
-    ),
-]
-_Into = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NS",
-        help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it "
-        "[default: as proposed].",
-    ),
-]
-_Limit = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=10**15, help="Process at most N new documents."),
-]
-_DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
-_Follow = Annotated[
-    bool, typer.Option("--follow", help="Stay and decide what arrives, until stopped.")
-]
-_Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Run on a Ray cluster: HOST:PORT, auto, or local:N."),
-]
-_ReportFile = Annotated[
-    Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
-]
-_Page = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Also write a page with samples: dedup report."),
-]
-_Profile = Annotated[
-    bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
-]
-_MetricsFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="F.prom",
-        help="Keep metrics for Prometheus in this file, during and after the run.",
-    ),
-]
+_PRINTED = Message("The counts are printed above.")
+_SOURCE = opt.value(
+    "Collection to read: collection or database.collection [default: as proposed].", "NS"
+)
+_TARGET = opt.value(
+    "Collection T for unique documents; T.ledger, T.runs, T.state belong to it "
+    "[default: as proposed].",
+    "NS",
+)
+_LIMIT = opt.value("Process at most N new documents.", "N", min=1, max=10**15)
+_DRY_RUN = opt.flag("Decide and report, write nothing.", "--dry-run")
+_FOLLOW = opt.flag("Stay and decide what arrives, until stopped.", "--follow")
+_CLUSTER = opt.value("Run on a Ray cluster: HOST:PORT, auto, or local:N.", "ADDRESS")
+_REPORT = opt.value("Also write the report as JSON.", "FILE.json")
+_HTML = opt.value("Also write a page with samples: dedup report.", "FILE")
+_PROFILE = opt.flag("Print how busy each stage was, and its throughput.", "--profile")
+_METRICS = opt.value(
+    "Keep metrics for Prometheus in this file, during and after the run.", "F.prom"
+)
 log = logging.getLogger("dedup")
 _GROUPS: Mapping[str, str] = {
     Message("Source and target:"): "source target uri uri_file db query field",
@@ -89,22 +71,25 @@ _GROUPS: Mapping[str, str] = {
 }
 
 
-@with_options(*OF_A_RUN, groups=_GROUPS)
+@opt.with_options(
+    *(*opt.CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
+    groups=_GROUPS,
+)
 def run(
-    source: _From = None,
-    target: _Into = None,
-    limit: _Limit = None,
-    dry_run: _DryRun = False,
-    follow: _Follow = False,
-    cluster: _Cluster = None,
-    report: _ReportFile = None,
-    html: _Page = None,
-    profile: _Profile = False,
-    metrics_file: _MetricsFile = None,
-    yes: Yes = False,
-    overwrite: Overwrite = False,
+    source: str | None = _SOURCE,
+    target: str | None = _TARGET,
+    limit: int | None = _LIMIT,
+    dry_run: bool = _DRY_RUN,
+    follow: bool = _FOLLOW,
+    cluster: str | None = _CLUSTER,
+    report: Path | None = _REPORT,
+    html: Path | None = _HTML,
+    profile: bool = _PROFILE,
+    metrics_file: Path | None = _METRICS,
+    yes: bool = opt.YES,
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Copy the unique documents of the source to the target; record all others in T.ledger.
 
@@ -115,54 +100,61 @@ def run(
     that was stopped, killed or cut off. Without --source it lists the collections of the server
     and proposes a command. `dedup config show` lists all settings.
     """
-    proposed = None
+    real_run = ""
     if (source is None or target is None) and not (follow or cluster or metrics_file):
-        html = html or Path("pairs.html")
-        typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
-        look, names = ("--dry-run", "--html", str(html)), (source, target)
+        html, dry_run = html or Path("pairs.html"), True
         with StopSignals():
-            source, target, field, proposed = _propose(
-                options.load(), names, typed, look, asks=not yes
+            source, target, options, real_run = _propose(
+                source, target, options, limit, html, asks=not yes
             )
-        dry_run = True
-        if field:
-            options = replace(options, values={**options.values, "field": field})
     with _monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
             raise UsageError("--source and --target are needed.")
         settings = options.load()
-        for option, file in (("--report", report), ("--html", html)):
+        for typed_as, file in (("--report", report), ("--html", html)):
             if file is not None:
-                check_new(option, file, overwrite=overwrite, again=True)
+                check_new(typed_as, file, overwrite=overwrite, again=True)
         name = target if "." in target else f"{settings.connection.db or ''}.{target}"
         if not name.startswith("."):
             metrics.named(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
         collector = commands.run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
-        spread = None if cluster is None else _on_cluster(cluster)
-        told_of = partial(_goes_on, metrics, report)
+        plan = None if cluster is None else _on_cluster(cluster)
+        on_report = partial(_goes_on, metrics, report)
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
-            watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
-            outcome = metrics.report = commands.run.run_job(settings, request, watch, spread)
+            watch = commands.run.Watch(progress, stop, begun, agree, above, collector, on_report)
+            outcome = metrics.report = commands.run.run_job(settings, request, watch, plan)
+        _print_report(outcome, report, profile=profile)
+        survey = collector.survey if collector else None
+        _show_more(settings, outcome, survey, html, metrics, real_run)
+        _exit(outcome, stop)
 
-        def show_more() -> None:
-            if html is not None:
-                from dedup_job.cli.listing import write_page  # here: few runs need it
 
-                survey = None if collector is None else collector.survey
-                if survey is None:
-                    into = outcome.about.target
-                    with shown_progress(metrics) as progress:
-                        survey = commands.look.survey_target(settings, into, progress)
-                write_page(survey, html)
-                console().say(Message("{file}: open it in a browser.", file=html))
-            if proposed is not None:
-                how = Message("to write the unique documents:")
-                console().say(joined([how, proposed], "\n  "))
+def _show_more(
+    settings: "Settings",
+    outcome: Run,
+    survey: "Survey | None",
+    html: Path | None,
+    metrics: MetricsFile,
+    real_run: str,
+) -> None:
+    if html is not None:
+        from dedup_job.cli.listing import write_page  # here: few runs need it
 
-        tell(outcome, report, stop, profile=profile, show_more=show_more)
+        try:
+            if survey is None:
+                with shown_progress(metrics) as progress:
+                    survey = commands.look.survey_target(settings, outcome.about.target, progress)
+            write_page(survey, html)
+        except DedupError as e:
+            status = label(str(outcome.status))
+            raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
+        console().say(Message("{file}: open it in a browser.", file=html))
+    if real_run:
+        how = Message("to write the unique documents:")
+        console().say(joined([how, real_run], "\n  "))
 
 
 @contextmanager
@@ -188,19 +180,19 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         told(Message("nothing arrived since run {run}", run=outcome.number))
         return
     counts = outcome.counts
-    done = Message(
+    line = Message(
         "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
         run=outcome.number,
         documents=counted(counts.scanned, "document"),
         kept=counts.kept,
         duplicates=counts.duplicates,
     )
-    told(done)
+    told(line)
     if file is not None:
         _write_report(outcome, file)
 
 
-def _on_cluster(address: str) -> "Spread":
+def _on_cluster(address: str) -> "ShardPlan":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster import spread  # here: few runs need it
@@ -212,59 +204,60 @@ _FIELDS = 3  # of a collection, in the table
 
 
 def _propose(
-    settings: "Settings",
-    names: tuple[str | None, str | None],
-    typed: Sequence[str],
-    look: Sequence[str],
+    source: str | None,
+    target: str | None,
+    options: opt.SharedOptions,
+    limit: int | None,
+    html: Path,
     *,
     asks: bool,
-) -> tuple[str, str, str | None, str]:
-    """Return source, target, field and the command that writes, for a run without some of them.
+) -> tuple[str, str, opt.SharedOptions, str]:
+    """Return source, target, options and the command of a real run, where some are missing.
 
-    The field is None if --field is given. Raises UsageError with the command instead of a question.
-    look: the options of a dry run.
+    UsageError names the command of the dry run if no terminal can ask, or if the answer is no.
     """
-    out, (source, target), field = Output(sys.stderr), names, None
+    out, missing = Output(sys.stderr), "--source" if source is None else "--target"
     asks = asks and is_interactive()
     if source is None:
-        from dedup_job.commands.opened import connected  # here: few runs need them
+        from dedup_job.commands.session import connected  # here: few runs need them
         from dedup_job.mongo.checks import look_around
 
-        with shown_progress() as progress, connected(settings, progress) as (client, database):
+        with shown_progress() as progress, connected(options.load(), progress) as (client, name):
             progress.stage(Message("looking at what the server holds"))
-            found = look_around(client, database)
-        if not found.largest:
+            overview = look_around(client, name)
+        if not overview.largest:
             raise UsageError(
                 "--source is missing, and the server shows this user no collection that holds "
                 "documents. Name one with --source database.collection, or load your texts first: "
                 "docs/first-run.md shows how."
             )
-        _show(found, out)
-        one = found.largest[_number(len(found.largest)) - 1 if asks else 0]
+        _show(overview, out)
+        one = overview.largest[_number(len(overview.largest)) - 1 if asks else 0]
         source = one.name
-        field = one.fields[0].name if one.fields and "--field" not in typed else None
+        if one.fields and options.values["field"] is None:
+            field = {"field": one.fields[0].name}
+            options = opt.SharedOptions(field | {**options.values, **field})
     target = target or f"{source}_unique"
-    own = ("--field", field) if field else ()
-    words = ("run", "--source", source, "--target", target, *own, *typed)
-    command = command_line(*words, *look)
+    rest = (*options.words(), *(("--limit", str(limit)) if limit else ()))
+    words = ("run", "--source", source, "--target", target, *rest)
+    dry_run = command_line(*words, "--dry-run", "--html", str(html))
     if not asks:
-        missing = "--target" if names[0] else "--source"
         example = Message("{option} is missing; for example:", option=missing)
-        raise UsageError(joined([example, f"  {command}"], "\n"))
-    out.say(f"\n  {command}\n")
+        raise UsageError(joined([example, f"  {dry_run}"], "\n"))
+    out.say(f"\n  {dry_run}\n")
     confirm(Message("Run this command?"), _UNCHANGED, default=True)
-    return source, target, field, command_line(*words)
+    return source, target, options, command_line(*words)
 
 
-def _show(found: "Overview", out: Output) -> None:
+def _show(overview: "Overview", out: Output) -> None:
     fields = Column(Message("fields with text: share, length"), overflow="fold")
     table = new_table(*figures(""), Message("collection"), *figures(Message("documents")), fields)
-    for at, one in enumerate(found.largest, 1):
+    for number, one in enumerate(overview.largest, 1):
         shown = (f"{f.name} ({f.share:.0%}, {f.characters:,.0f})" for f in one.fields[:_FIELDS])
-        table.add_row(f"{at}", one.name, f"{one.documents:,}", ", ".join(shown))
+        table.add_row(f"{number}", one.name, f"{one.documents:,}", ", ".join(shown))
     out.table(table)
-    if found.others:
-        more = Message("{more:,} more are smaller, empty or not counted.", more=found.others)
+    if overview.others:
+        more = Message("{more:,} more are smaller, empty or not counted.", more=overview.others)
         out.paragraph(joined([more, Message("--db NAME shows one database.")]))
     out.say()
 
@@ -273,9 +266,9 @@ def _number(last: int) -> int:
     question = Message("Which collection holds the texts? Its number, 1 to {last}", last=last)
     ask: partial[str] = partial(typer.prompt, default="1")
     numbers = {f"{number}": number for number in range(1, last + 1)}
-    while (said := answer(ask, question, _UNCHANGED).strip()) not in numbers:
+    while (line := answer(ask, question, _UNCHANGED).strip()) not in numbers:
         pass
-    return numbers[said]
+    return numbers[line]
 
 
 def _agree(source: str, target: str) -> None:
@@ -285,49 +278,40 @@ def _agree(source: str, target: str) -> None:
     confirm(question, _UNCHANGED, default=True)
 
 
-def tell(
-    outcome: Run,
-    file: Path | None,
-    stop: StopSignals,
-    *,
-    profile: bool = False,
-    stays: bool = True,
-    show_more: Callable[[], None] = lambda: None,
+def _print_report(
+    outcome: Run, file: Path | None, *, profile: bool = False, stays: bool = True
 ) -> None:
-    """Print and write the report, end with the exit code; stays: the target."""
-    # first: the files may not be to be written
+    """Print the report of a run, then write it to a file, which may fail."""
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
         lost = Message("the report could not be printed: {why}", why=error.strerror)
         Output(sys.stderr).say(lost)
     if file is not None:
         _write_report(outcome, file)
-    try:
-        show_more()
-    except DedupError as e:
-        status = label(str(outcome.status))
-        raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
+
+
+def _exit(outcome: Run, stop: StopSignals) -> None:
+    """Raise Interrupted after a stop, typer.Exit for an exit code other than 0."""
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
-        raise Interrupted(_stopped(outcome, signum), signum)
+        by = "Ctrl-C" if signum is signal.SIGINT else signum.name
+        done, expected = outcome.counts.scanned, outcome.expected
+        stopped = Message(
+            "Stopped by {by} after {done:,} documents. The same command continues.",
+            by=by,
+            done=done,
+        )
+        if expected is not None:
+            stopped = Message(
+                "Stopped by {by} after {done:,} of {expected:,} documents. The same command "
+                "continues.",
+                by=by,
+                done=done,
+                expected=expected,
+            )
+        raise Interrupted(stopped, signum)
     if code := _code(outcome):
         raise typer.Exit(code)
-
-
-def _stopped(outcome: Run, signum: signal.Signals) -> Message:
-    values = {
-        "by": "Ctrl-C" if signum is signal.SIGINT else signum.name,
-        "done": outcome.counts.scanned,
-    }
-    if outcome.expected is None:
-        return Message(
-            "Stopped by {by} after {done:,} documents. The same command continues.", **values
-        )
-    return Message(
-        "Stopped by {by} after {done:,} of {expected:,} documents. The same command continues.",
-        **values,
-        expected=outcome.expected,
-    )
 
 
 def _code(outcome: Run) -> int:
@@ -339,25 +323,22 @@ def _write_report(outcome: Run, file: Path) -> None:
     instead = Message("The same values stand in {target}.runs.", target=outcome.about.target)
     if outcome.about.dry_run:
         what = Message("the dry run is done, but its report")
-        instead = Message("The counts are printed above.")
+        instead = _PRINTED
     save(file, as_json(outcome.as_json()), what, instead)
 
 
 _NOTHING = Message("ended; nothing was written.")
 
 
-@with_options("field", "config")
+@opt.with_options("field", "config")
 def file(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="File to read.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="File for the rows that are kept.")],
-    ledger: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Also write why each other row is not kept."),
-    ] = None,
-    report: _ReportFile = None,
-    overwrite: Overwrite = False,
+    source: Path = typer.Argument(..., metavar="IN", help="File to read."),
+    out: Path = typer.Argument(..., metavar="OUT", help="File for the rows that are kept."),
+    ledger: Path | None = opt.value("Also write why each other row is not kept.", "FILE.jsonl"),
+    report: Path | None = _REPORT,
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Copy the unique rows of a file to another, without a database.
 
@@ -378,8 +359,7 @@ def file(
     show(outcome, console())
     if report is not None:
         what = Message("the rows are written, but the report")
-        instead = Message("The counts are printed above.")
-        save(report, as_json(outcome.as_json()), what, instead)
+        save(report, as_json(outcome.as_json()), what, _PRINTED)
     if outcome.counts.quarantined:
         values = {"rows": counted(outcome.counts.quarantined, "row"), "file": ledger}
         seen = Message("{rows} could not be processed; see {file}", **values)
@@ -391,16 +371,11 @@ def file(
 
 
 def demo(
-    documents: Annotated[
-        int, typer.Option(metavar="N", min=100, help="How many documents to make, roughly.")
-    ] = 5000,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed of the random documents.")
-    ] = 20260101,
-    embedded: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep the server's data in DIR [default: thrown away]."),
-    ] = None,
+    documents: int = opt.value("How many documents to make, roughly.", "N", min=100, default=5000),
+    seed: int = opt.value("Seed of the random documents.", "N", default=20260101),
+    embedded: Path | None = opt.value(
+        "Keep the server's data in DIR [default: thrown away].", "DIR"
+    ),
 ) -> None:
     """Make labelled documents, run on them, show what became of each kind.
 
@@ -412,7 +387,8 @@ def demo(
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
         outcome, rows, lost = run_demo(documents, seed, embedded, watch, out.say)
-    tell(outcome, None, stop, stays=False)
+    _print_report(outcome, None, stays=False)
+    _exit(outcome, stop)
     out.say()
     what, should = Message("what was planted"), Message("should be")
     as_due = figures(Message("decided so"))

@@ -1,18 +1,18 @@
-"""`dedup inspect`: what was or would be decided about documents and texts, and why."""
+"""`dedup inspect`: the decision about a document or a text, and the reasons for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Column, Table
 from rich.text import Text
 
 from dedup_job import commands
+from dedup_job.cli import options as opt
 from dedup_job.cli.console import console, working
-from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, check_range, with_options
 from dedup_job.files import read_input
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message, UsageError, counted, joined, localized
@@ -32,7 +32,7 @@ _STDIN = "-"
 _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _WORDS = 40  # keywords shown
-_DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # of `of` and `_id`
+_DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # heads of both texts
 _ASKED = (Message("first"), Message("second"))
 _APART = {
     "channels": Message("no candidate generator finds the pair"),
@@ -40,33 +40,24 @@ _APART = {
 }
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def inspect(
-    items: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ITEM",
-            help="One or two. With --target each is an _id: 24 hex digits, a number, a string, or "
-            'extended JSON such as \'{"$oid": "..."}\' or \'"17"\' for a string of digits. '
-            "Without, each is a text. - is the text on standard input. Put one that begins with - "
-            "last, after --.",
-            show_default=False,
-        ),
-    ] = None,
-    target: Annotated[str | None, TARGET] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="A text as an ITEM, also with --target."),
-    ] = None,
-    file: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="The same, read from a file in UTF-8.")
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="Show the nearest N documents at most.")
-    ] = 10,
-    as_values: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    items: list[str] | None = typer.Argument(
+        None,
+        metavar="ITEM",
+        help="One or two. With --target each is an _id: 24 hex digits, a number, a string, or "
+        'extended JSON such as \'{"$oid": "..."}\' or \'"17"\' for a string of digits. '
+        "Without, each is a text. - is the text on standard input. Put one that begins with - "
+        "last, after --.",
+        show_default=False,
+    ),
+    target: str | None = opt.OPTIONAL_TARGET,
+    text: list[str] | None = opt.value("A text as an ITEM, also with --target.", "TEXT"),
+    file: list[Path] | None = opt.value("The same, read from a file in UTF-8.", "FILE"),
+    limit: int = opt.value("Show the nearest N documents at most.", "N", default=10),
+    as_values: bool = opt.flag("Print JSON.", "--json"),
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Show what is decided about a document or a text, and why.
 
@@ -78,7 +69,7 @@ def inspect(
     --json prints them, and of any text the tokens and keywords. Nothing is written.
     """
     settings = options.load()
-    check_range("--limit", limit, 1, _MOST_SHOWN)
+    opt.check_range("--limit", limit, 1, _MOST_SHOWN)
     words, files = items or [], [*map(str, file or ())]
     if [*words, *(text or ()), *files].count(_STDIN) > 1:
         raise UsageError("- is given twice, and standard input holds one text.")
@@ -87,40 +78,40 @@ def inspect(
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
     texts += [read_input(name, _MAX_TEXT) for name in files]
     with working() as progress:
-        found = commands.look.inspect(settings, ids, texts, target, progress, limit=limit)
+        inspected = commands.look.inspect(settings, ids, texts, target, progress, limit=limit)
     if as_values:
-        typer.echo(as_json(found.as_json()), nl=False)
+        typer.echo(as_json(inspected.as_json()), nl=False)
     else:
         out = console()
-        out.blocks(_blocks(found, out))
+        out.blocks(_blocks(inspected, out))
 
 
-def _blocks(found: Inspected, console: Output) -> Iterator[Block]:
-    head = [row for item in found.items for row in _head(item)]
-    if found.target:
-        made = {"target": found.target, "source": found.source}
+def _blocks(inspected: Inspected, console: Output) -> Iterator[Block]:
+    head = [row for item in inspected.items for row in _head(item)]
+    if inspected.target:
+        made = {"target": inspected.target, "source": inspected.source}
         head.append((Message("target"), Message("{target}, made from {source}", **made)))
-    if found.settings_of:
-        head.append((Message("settings"), Message("those of run {run}", run=found.settings_of)))
+    if inspected.settings_of:
+        head.append((Message("settings"), Message("those of run {run}", run=inspected.settings_of)))
     yield head
-    if found.pair is None:
-        yield from map(_alone, found.sides)
-        yield [row for side in found.sides for row in _searched_by(side)]
+    if inspected.pair is None:
+        yield from map(_alone, inspected.sides)
+        yield [row for side in inspected.sides for row in _searched_by(side)]
     else:
-        yield from _pair(found, found.pair, console)
-    if found.near is not None:
-        yield from _near(found, found.near, console)
-    if found.dropped is not None:
-        yield _dropped(found.items[0], found.dropped, found.target)
+        yield from _pair(inspected, inspected.pair, console)
+    if inspected.near is not None:
+        yield from _near(inspected, inspected.near, console)
+    if inspected.dropped is not None:
+        yield _dropped(inspected.items[0], inspected.dropped, inspected.target)
 
 
 def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
     if item.key:
         yield "_id", whole(item.name)
     if item.also:
-        others = ", ".join(map(for_shell, item.also))
-        told = Message("{ids}, quoted for a shell; write the one you mean", ids=others)
-        yield Message("also decided"), whole(localized(told))
+        ids = ", ".join(map(for_shell, item.also))
+        advice = Message("{ids}, quoted for a shell; write the one you mean", ids=ids)
+        yield Message("also decided"), whole(localized(advice))
     if item.decided is not None:
         yield from _decision(item, item.decided)
         if item.key:
@@ -130,10 +121,9 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
 
 def _decision(item: Item, decided: DecidedDocument) -> Iterator[tuple[str, str | Text]]:
     is_kept, decision = decided.decision == KEPT, Message(decided.decision)
-    reason = Message(decided.reason)
-    told = Message("{decision}: {reason}", decision=decision, reason=reason)
+    dropped = Message("{decision}: {reason}", decision=decision, reason=Message(decided.reason))
     name = Message("decision") if item.key else Message("{name}, a run decides", name=item.name)
-    yield name, decision if is_kept else told
+    yield name, decision if is_kept else dropped
     if decided.detail:
         yield Message("detail"), pairs.visible(localized(decided.detail))
     if decided.of and not is_kept:
@@ -158,17 +148,17 @@ def _alone(side: Item) -> Message:
     return joined(lines, "\n")
 
 
-def _pair(found: Inspected, view: PairView, console: Output) -> Iterator[Block]:
-    one, other = found.sides
-    names = _DROPPED if found.original else _ASKED
-    yield pairs.both_texts(names, one.text, other.text, console)
+def _pair(inspected: Inspected, view: PairView, console: Output) -> Iterator[Block]:
+    left, right = inspected.sides
+    names = _DROPPED if inspected.original else _ASKED
+    yield pairs.both_texts(names, left.text, right.text, console)
     if view.differences:
         rows = ((each.kind, each.place, each.text, each.of) for each in view.differences)
-        if found.original:
+        if inspected.original:
             rows = ((each.kind, each.place, each.of, each.text) for each in view.differences)
         yield pairs.table_of_differences(names, rows)
-    yield [*_measures(view, found.settings)]
-    yield _verdict(found, view)
+    yield [*_measures(view, inspected.settings)]
+    yield _verdict(inspected, view)
 
 
 def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
@@ -187,29 +177,29 @@ def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
     yield Message("found by"), ", ".join(view.channels) or Message("none")
     if (weighed := view.weighed) is None:
         return
-    said = _with_least(weighed.probability, decision.confidence)
-    off = Message("{said} (the judge is off)", said=said)
-    yield Message("probability"), said if decision.judges else off
+    likely = _with_least(weighed.probability, decision.confidence)
+    off = Message("{said} (the judge is off)", said=likely)
+    yield Message("probability"), likely if decision.judges else off
     yield Message("judged as"), label(weighed.kind)
     for guard in (one for one in GUARDS if one.name in weighed.guards):
         yield Message("guard {name}", name=guard.name), Message(guard.why)
     for side, sign in ((Message("for"), 1), (Message("against"), -1)):
-        if named := weighed.reasons(sign):
-            yield side, joined(named, "; ")
+        if reasons := weighed.reasons(sign):
+            yield side, joined(reasons, "; ")
 
 
 def _with_least(value: float, least: float) -> Message:
     return Message("{value}, least {least:g}", value=measured(value, least), least=least)
 
 
-def _verdict(found: Inspected, view: PairView) -> Message:
+def _verdict(inspected: Inspected, view: PairView) -> Message:
     reason, apart = "exact" if view.equal else "near", view.refused_by or ""
     verdict = Message("duplicates ({reason})", reason=Message(reason))
     if apart:
         verdict = Message("not duplicates: {why}", why=_APART.get(apart, Message(apart)))
-    if found.original is None:
+    if inspected.original is None:
         return Message("{verdict}.", verdict=verdict)
-    decided = found.items[0].decided
+    decided = inspected.items[0].decided
     if not apart and decided and decided.reason == reason:
         return Message("With today's texts: still {verdict}.", verdict=verdict)
     return Message(
@@ -226,32 +216,32 @@ def _searched_by(item: Item) -> Iterator[tuple[str, str]]:
         yield Message("keywords"), pairs.visible(" / ".join(words)) or Message("none")
 
 
-def _near(found: Inspected, near: Sequence[Near], console: Output) -> Iterator[Block]:
-    settings = found.settings.index
+def _near(inspected: Inspected, near: Sequence[Near], console: Output) -> Iterator[Block]:
+    settings = inspected.settings.index
     how = Message(
         "candidates ({generators}; distance up to {distance})",
         generators=", ".join(settings.candidate_generators),
         distance=settings.distance,
     )
-    kept = Message("other kept documents") if found.items[0].key else Message("kept documents")
-    numbers = {"found": found.found, "among": found.among, "shown": len(near)}
+    kept = Message("other kept documents") if inspected.items[0].key else Message("kept documents")
+    numbers = {"found": inspected.found, "among": inspected.among, "shown": len(near)}
     head = Message(
         "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.", how=how, kept=kept, **numbers
     )
     yield joined([head, pairs.legend(console)], "\n") if near else head
     if near:
-        yield _table_of_near(found, near, console)
+        yield _table_of_near(inspected, near, console)
 
 
-def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> Table:
-    least = () if found.settings.decision.judges else (Message("least"),)
+def _table_of_near(inspected: Inspected, near: Sequence[Near], console: Output) -> Table:
+    least = () if inspected.settings.decision.judges else (Message("least"),)
     kept = (Message("kept"),) if any(one.before is not None for one in near) else ()
     shown = Column(Message("differences"), overflow="fold", min_width=40, max_width=60)
     names = (*kept, Message("found by"), Message("kept apart by"), "_id")
     numbers = figures(Message("similarity"), *least, Message("distance"))
     table = new_table(*numbers, *names, shown)
     for one in near:
-        view, own = one.view, found.items[0].text or ""
+        view, own = one.view, inspected.items[0].text or ""
         texts = (own, one.text) if one.before is False else (one.text, own)
         table.add_row(
             measured(view.similarity, view.required),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import sys
 import tempfile
@@ -10,15 +11,14 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
 
 from dedup_job import commands
-from dedup_job.cli.console import Overwrite, console, save, working
-from dedup_job.cli.process import StopSignals
-from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
+from dedup_job.cli import options as opt
+from dedup_job.cli.console import StopSignals, console, save, working
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
@@ -26,7 +26,7 @@ from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.survey import Proportion
 
 if TYPE_CHECKING:
-    from dedup_job.commands.learn import Lesson
+    from dedup_job.commands.learn import LearnResult
     from dedup_job.settings import Settings
 
 _MOST = 10_000
@@ -36,34 +36,21 @@ _LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def review(
-    target: Target,
-    port: Annotated[
-        int, typer.Option(metavar="N", help="Port of this machine; 0 takes one that is free.")
-    ] = 0,
-    name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who answers [default: the name of the user]."),
-    ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address.")
-    ] = False,
-    sample: Annotated[int, typer.Option(metavar="N", help="Pairs to look at, 1 to 10,000.")] = 100,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the sample.")] = 0,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Only write the labels of all names as JSON lines; - to print."
-        ),
-    ] = None,
-    import_: Annotated[
-        str | None,
-        typer.Option("--import", metavar="FILE", help="Only store labels from JSON lines."),
-    ] = None,
-    overwrite: Overwrite = False,
+    target: str = opt.TARGET,
+    port: int = opt.value("Port of this machine; 0 takes one that is free.", "N", default=0),
+    name: str | None = opt.value("Who answers [default: the name of the user].", "NAME"),
+    no_browser: bool = opt.flag("Only print the address.", "--no-browser"),
+    sample: int = opt.value("Pairs to look at, 1 to 10,000.", "N", default=100),
+    seed: int = opt.value("Seed of the sample.", "N", default=0),
+    export: Path | None = opt.value(
+        "Only write the labels of all names as JSON lines; - to print.", "FILE"
+    ),
+    import_: str | None = opt.value("Only store labels from JSON lines.", "FILE", "--import"),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Label pairs in the browser: same, different or unsure.
 
@@ -81,28 +68,26 @@ def review(
     """
     if export is not None and import_ is not None:
         raise UsageError("--export and --import exclude each other.")
-    check_range("--port", port, 0, _LAST_PORT)
-    check_range("--sample", sample, 1, _MOST)
-    check_range("--seed", seed, 0, _LARGEST_SEED)
+    opt.check_range("--port", port, 0, _LAST_PORT)
+    opt.check_range("--sample", sample, 1, _MOST)
+    opt.check_range("--seed", seed, 0, _LARGEST_SEED)
     use, settings = commands.review, options.load()
     if export is not None:
         if str(export) != "-":
             check_new("--export", export, overwrite=overwrite)
         _export(settings, target, export)
-        return
-    if import_ is not None:
+    elif import_ is not None:
         _import(settings, target, read_input(import_, _LARGEST), use.own_name(name))
-        return
-    server = _server()
-    name = use.own_name(name)
-    with server.bound(port) as own, ExitStack() as stack:
-        with working(Message("ended; no answer was stored.")) as progress:
-            review = use.open_review(settings, target, name, (sample, seed), progress)
-            opened = stack.enter_context(review)
-        about = {"name": opened.name, "place": opened.stored_in}
-        ended = Message("ended; what {name} answered is stored in {place}.", **about)
-        with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
-            server.serve(opened, own, ready, asked_language())
+    else:
+        server, name = _server(), use.own_name(name)
+        with server.bound(port) as socket, ExitStack() as stack:
+            with working(Message("ended; no answer was stored.")) as progress:
+                drawn = use.open_review(settings, target, name, (sample, seed), progress)
+                opened = stack.enter_context(drawn)
+            about = {"name": opened.name, "place": opened.stored_in}
+            ended = Message("ended; what {name} answered is stored in {place}.", **about)
+            with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
+                server.serve(opened, socket, ready, asked_language())
 
 
 def _export(settings: Settings, target: str, file: Path) -> None:
@@ -119,8 +104,8 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
     lines = text.split("\n")
     with working(Message("ended; no label was stored.")) as progress:
         count = commands.review.import_labels(settings, target, lines, name, progress)
-    said = Message("{number:,} labels are new or later than those that were there", number=count)
-    typer.echo(localized(said))
+    done = Message("{number:,} labels are new or later than those that were there", number=count)
+    typer.echo(localized(done))
 
 
 def _server() -> Any:
@@ -138,10 +123,10 @@ def _server() -> Any:
 
 @contextmanager
 def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that prints the address and opens a browser there.
+    """Yield a function that prints an address and opens it in a browser.
 
     The address holds the token, and all users of a machine see the arguments of a process: so the
-    browser is given a private file that leads there.
+    browser gets a private file that leads to the address.
     """
     with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
 
@@ -165,7 +150,7 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
 
 
 def _opened_in_browser(address: str) -> bool:
-    """Open a browser with windows; one in the terminal would take the place of this command."""
+    """Open a browser with windows; one in the terminal would hide this command."""
     if sys.platform.startswith("linux") and not any(map(os.environ.get, _DISPLAYS)):
         return False
     with suppress(webbrowser.Error, OSError):
@@ -176,29 +161,22 @@ def _opened_in_browser(address: str) -> bool:
 _NAMED = 10  # contradictions that are printed
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def learn(
-    target: Target,
-    pairs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pairs",
-            metavar="FILE",
-            help="More labelled pairs, JSON lines with a, b and label (S same, D different, U "
-            "unsure), as dedup review --export writes them; - for standard input; several times "
-            "for several files.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File of the model [default: T.model.json in this folder]."
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
+    target: str = opt.TARGET,
+    pairs: list[str] | None = opt.value(
+        "More labelled pairs, JSON lines with a, b and label (S same, D different, U "
+        "unsure), as dedup review --export writes them; - for standard input; several times "
+        "for several files.",
+        "FILE",
+        show_default=False,
+    ),
+    out: Path | None = opt.value(
+        "File of the model [default: T.model.json in this folder].", "FILE"
+    ),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Make a model that judges as the labels of dedup review do, and settings that use it.
 
@@ -215,30 +193,40 @@ def learn(
     settings = options.load()
     files = {name: read_input(name, _LARGEST) for name in pairs or ()}
     with working() as progress:
-        lesson = commands.learn.learn_target(settings, target, files, progress)
-    save(model, lesson.file(), Message("the model"))
-    save(config, lesson.settings_file(model.resolve()), Message("the settings"))
-    _tell(lesson, model, config, console())
+        result = commands.learn.learn_target(settings, target, files, progress)
+    document = json.dumps(result.learnt.document, ensure_ascii=False, separators=(",", ":"))
+    save(model, f"{document}\n", Message("the model"))
+    save(config, _settings_file(result.settings_with(model.resolve())), Message("the settings"))
+    _tell(result, model, config, console())
 
 
-def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
-    run = ("run", "--source", lesson.source, "--target", f"{lesson.target}_learnt")
+def _settings_file(sections: dict[str, dict[str, Any]]) -> str:
+    lines = ["# Written by dedup learn."]
+    for section, values in sections.items():
+        named = {name: value for name, value in values.items() if value is not None}
+        lines += [f"\n[{section}]"] if named else []
+        lines += [opt.toml_line(name, value) for name, value in named.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _tell(result: LearnResult, model: Path, config: Path, out: Output) -> None:
+    run = ("run", "--source", result.source, "--target", f"{result.target}_learnt")
     last = (
         Message("{file}: the model", file=model),
-        Message("{file}: the settings of {target} with it", file=config, target=lesson.target),
+        Message("{file}: the settings of {target} with it", file=config, target=result.target),
         Message(
             "A target holds what one model decided, so try it with a new one, and give --config "
             "to each command\non that target:"
         ),
         f"  {command_line(*run, '--config', config, '--dry-run')}",
     )
-    out.say(joined(_said(lesson), "\n"))
+    out.say(joined(_counts(result), "\n"))
     out.say()
-    out.table(_joined(lesson))
+    out.table(_joined(result))
     out.say(
         Message("The new model is judged by cross-validation: each part by a model of the others.")
     )
-    if lesson.learnt.own.same.joined <= lesson.learnt.shipped.same.joined:
+    if result.learnt.own.same.joined <= result.learnt.shipped.same.joined:
         no_more = Message(
             "The new model joins no more of the same than the one that ships: keep that one, or "
             "label\nmore pairs."
@@ -248,36 +236,36 @@ def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
     out.say(joined(last, "\n"))
 
 
-def _said(lesson: Lesson) -> Iterator[Message]:
-    counts = {"same": lesson.same, "different": lesson.different, "target": lesson.target}
-    pairs = counted(lesson.same + lesson.different, "labelled pair")
+def _counts(result: LearnResult) -> Iterator[Message]:
+    counts = {"same": result.same, "different": result.different, "target": result.target}
+    pairs = counted(result.same + result.different, "labelled pair")
     yield Message(
         "{pairs} of {target}: {same:,} same, {different:,} different", pairs=pairs, **counts
     )
-    if lesson.unsure:
-        yield Message("left out: {number:,} unsure", number=lesson.unsure)
-    if gone := lesson.gone:
+    if result.unsure:
+        yield Message("left out: {number:,} unsure", number=result.unsure)
+    if result.gone:
         yield Message(
-            "left out: {number:,} with a text that is gone, or with equal texts", number=gone
+            "left out: {number:,} with a text that is gone, or with equal texts", number=result.gone
         )
-    if many := len(lesson.contradictions):
+    if many := len(result.contradictions):
         labels = counted(many, "label")
         yield Message("{labels} contradicted by a later one:", labels=labels)
-        for line in lesson.contradictions[:_NAMED]:
+        for line in result.contradictions[:_NAMED]:
             yield Message("  {line}", line=line)
         if many > _NAMED:
             yield Message("  ... and {number:,} more", number=many - _NAMED)
-    if off := ", ".join(lesson.learnt.off):
+    if off := ", ".join(result.learnt.off):
         yield Message("switched off, since the labels contradict it: {guards}", guards=off)
-    if refused := lesson.learnt.refused:
+    if refused := result.learnt.refused:
         names = ", ".join(f"{name} {number:,}" for name, number in refused.items())
         yield Message(
             "labelled same, and kept apart by a guard all the same: {guards}", guards=names
         )
 
 
-def _joined(lesson: Lesson) -> Table:
-    learnt = lesson.learnt
+def _joined(result: LearnResult) -> Table:
+    learnt = result.learnt
     shares = figures("", Message("of the same"), Message("of the different"))
     table = new_table(Message("joined at a confidence"), *shares)
     for name, one in (

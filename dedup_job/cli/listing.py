@@ -8,15 +8,14 @@ import json
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.text import Text
 
 from dedup_job import commands
-from dedup_job.cli.console import Overwrite, console, save, working
-from dedup_job.cli.process import is_read
-from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
+from dedup_job.cli import options as opt
+from dedup_job.cli.console import console, is_read, save, working
 from dedup_job.files import check_new
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
@@ -40,65 +39,41 @@ class _Format(StrEnum):
     IDS = "ids"
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def list_(
-    what: Annotated[
-        ListKind,
-        typer.Option(
-            "--what",
-            help="dropped: all duplicates; near, exact: some of them; refused: kept documents that "
-            "were nearly duplicates; kept: all of them; skipped, quarantined: documents that were "
-            "not compared; groups: kept documents with their number of duplicates; changed, "
-            "deleted: documents that were changed or deleted in the source after they were "
-            "decided; only runs that follow its change stream find them.",
-        ),
-    ],
-    target: Target,
-    of: Annotated[
-        str | None,
-        typer.Option("--of", metavar="ID", help="Only pairs with this kept document, by its _id."),
-    ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            metavar="CLASS",
-            help="Only pairs with a difference of this kind; for `refused`: pairs that this keeps "
-            "apart, a guard or unlikely.",
-        ),
-    ] = None,
-    run: Annotated[
-        int | None, typer.Option("--run", metavar="N", help="Only what run N decided or found.")
-    ] = None,
-    form: Annotated[
-        _Format,
-        typer.Option(
-            "--format",
-            help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
-            "--ids and dedup inspect read them.",
-        ),
-    ] = _Format.TABLE,
-    texts: Annotated[
-        bool,
-        typer.Option("--texts", help="The cleaned texts as well; in a table side by side."),
-    ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Show N at most [default: 20 in a table or at random, else all]."
-        ),
-    ] = None,
-    random: Annotated[
-        bool, typer.Option("--random", help="Draw pairs at random: dropped, near, exact, refused.")
-    ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Of --random: the same seed draws the same pairs [default: 0]."
-        ),
-    ] = None,
+    what: ListKind = typer.Option(
+        ...,
+        help="dropped: all duplicates; near, exact: some of them; refused: kept documents that "
+        "were nearly duplicates; kept: all of them; skipped, quarantined: documents that were "
+        "not compared; groups: kept documents with their number of duplicates; changed, "
+        "deleted: documents that were changed or deleted in the source after they were "
+        "decided; only runs that follow its change stream find them.",
+    ),
+    target: str = opt.TARGET,
+    of: str | None = opt.value("Only pairs with this kept document, by its _id.", "ID"),
+    kind: str | None = opt.value(
+        "Only pairs with a difference of this kind; for `refused`: pairs that this keeps "
+        "apart, a guard or unlikely.",
+        "CLASS",
+        "--class",
+    ),
+    run: int | None = opt.value("Only what run N decided or found.", "N"),
+    form: _Format = typer.Option(
+        _Format.TABLE,
+        "--format",
+        help="table: to read; jsonl, csv: for programs; ids: one per line, as dedup restore "
+        "--ids and dedup inspect read them.",
+    ),
+    texts: bool = opt.flag("The cleaned texts as well; in a table side by side.", "--texts"),
+    limit: int | None = opt.value(
+        "Show N at most [default: 20 in a table or at random, else all].", "N"
+    ),
+    random: bool = opt.flag("Draw pairs at random: dropped, near, exact, refused.", "--random"),
+    seed: int | None = opt.value(
+        "Of --random: the same seed draws the same pairs [default: 0].", "N"
+    ),
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """List what was dropped, what nearly was, groups and others.
 
@@ -112,39 +87,52 @@ def list_(
     is written.
     """
     wanted = ListFilter(what, of, kind, run)
-    if run is not None:
-        check_range("--run", run, 1, _MOST)
+    _list(options, target, wanted, form, texts=texts, limit=limit, random=random, seed=seed)
+
+
+def _list(
+    options: opt.SharedOptions,
+    target: str,
+    wanted: ListFilter,
+    form: _Format,
+    *,
+    texts: bool,
+    limit: int | None,
+    random: bool,
+    seed: int | None,
+) -> None:
+    if wanted.run is not None:
+        opt.check_range("--run", wanted.run, 1, _MOST)
     if seed is not None:
-        check_range("--seed", seed, 0, _MOST)
+        opt.check_range("--seed", seed, 0, _MOST)
         if not random:
             raise UsageError("--seed is for --random.")
     as_table = form is _Format.TABLE
     if limit is not None:
-        check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
+        opt.check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
-    asked, use = (options.load(), target, wanted), commands.look
+    query, use = (options.load(), target, wanted), commands.look
     if as_table or random:
-        drawn = limit or _IN_A_TABLE, (seed or 0) if random else None
+        size = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
-            found = use.sample_pairs(*asked, *drawn, progress, texts=as_table or texts)
+            sample = use.sample_pairs(*query, *size, progress, texts=as_table or texts)
         if as_table:
-            _show(found, what, console(), texts=texts)
+            _show(sample, wanted.what, console(), texts=texts)
         else:
-            _write([found.documents], form, texts=texts)
+            _write([sample.documents], form, texts=texts)
         return
     with working() as progress:
         if form is _Format.IDS:
-            _write(use.list_ids(*asked, progress, limit=limit), form)
+            _write(use.list_ids(*query, progress, limit=limit), form)
         else:
-            _write(
-                use.list_documents(*asked, progress, limit=limit, texts=texts), form, texts=texts
-            )
+            pages = use.list_documents(*query, progress, limit=limit, texts=texts)
+            _write(pages, form, texts=texts)
 
 
 def _write(pages: Iterable[Sequence[Any]], form: _Format, *, texts: bool = False) -> None:
     encode = json.JSONEncoder(ensure_ascii=False).encode
-    for number, page in enumerate(page for page in pages if page):
+    for number, page in enumerate(filter(None, pages)):
         if form is _Format.IDS:
             lines = "\n".join(one if isinstance(one, str) else one.id for one in page)
         elif form is _Format.JSONL:
@@ -167,19 +155,19 @@ def _csv(rows: Sequence[dict[str, Any]], *, names: bool) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _show(found: Sample, what: ListKind, console: Output, *, texts: bool) -> None:
-    if not found.documents:
+def _show(sample: Sample, what: str, console: Output, *, texts: bool) -> None:
+    if not sample.documents:
         console.say(Message("No document of {what}.", what=Message(str(what))))
         return
-    for number, one in enumerate(found.documents, 1):
+    for number, one in enumerate(sample.documents, 1):
         if texts:
             _show_block(one, number, console)
         else:
             console.say(_line(one, console))
     shown = Message(
-        "shown: {number:,} of {total:,}.", number=len(found.documents), total=found.total
+        "shown: {number:,} of {total:,}.", number=len(sample.documents), total=sample.total
     )
-    marked = what is not ListKind.EXACT and any(one.of for one in found.documents)
+    marked = what != ListKind.EXACT and any(one.of for one in sample.documents)
     marks = [pairs.legend(console)] if marked else []
     more = Message("`--texts` shows whole texts, `dedup inspect --target T ID` all of one.")
     console.paragraph(joined([shown, *marks, more]))
@@ -188,17 +176,17 @@ def _show(found: Sample, what: ListKind, console: Output, *, texts: bool) -> Non
 def _line(one: DecidedDocument, console: Output) -> Text:
     line = Text(pairs.visible(localized(_short_head(one))))
     line.append(f"  {escaped(one.id)}")
-    room = console.readable - line.cell_len - 2
-    if room < _LEAST:
+    width = console.readable - line.cell_len - 2
+    if width < _LEAST:
         return line
     if one.of and one.text is not None and one.other is not None and one.text != one.other:
-        text = pairs.marked_line(one.other, one.text, console, room)
+        text = pairs.marked_line(one.other, one.text, console, width)
     elif one.text is not None:
-        text = Text(pairs.visible(one.text[:room]))
+        text = Text(pairs.visible(one.text[:width]))
     else:
         gone = Message("its text is gone") if one.of else ""
         text = Text(pairs.visible(localized(one.detail or gone)))
-    text.truncate(room, overflow="ellipsis")
+    text.truncate(width, overflow="ellipsis")
     return line.append("  ").append_text(text) if text else line
 
 
@@ -247,15 +235,13 @@ def _head(one: DecidedDocument) -> Message:
     return Message("{head}: {detail}", head=head, detail=one.detail) if one.detail else head
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def report(
-    target: Target,
-    html: Annotated[
-        Path, typer.Option("--html", metavar="FILE", help="Page to write: one file, opens offline.")
-    ],
-    overwrite: Overwrite = False,
+    target: str = opt.TARGET,
+    html: Path = opt.value("Page to write: one file, opens offline.", "FILE", default=...),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Write a page of kept and dropped documents, with samples.
 
@@ -274,7 +260,7 @@ def report(
 
 
 def write_page(survey: Survey, file: Path) -> None:
-    """Write the page of a survey; DedupError where the file cannot be written."""
+    """Write the HTML page of a survey to a file; DedupError if that fails."""
     from dedup_job.pages import report_page  # here: --help should not wait for it
 
     page = report_page(survey, asked_language())

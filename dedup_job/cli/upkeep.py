@@ -1,17 +1,17 @@
-"""What looks after a target: `dedup check`, `dedup status`, `dedup restore`, `dedup undo`."""
+"""Maintenance of a target: `dedup check`, `dedup status`, `dedup restore`, `dedup undo`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Column, Table
 
 from dedup_job import commands
-from dedup_job.cli.console import Overwrite, asking, console, save, working
-from dedup_job.cli.usage import OF_A_TARGET, Given, Source, Target, Yes, check_range, with_options
+from dedup_job.cli import options as opt
+from dedup_job.cli.console import asking, console, save, working
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, StateMismatch, UsageError, counted, joined, localized
 from dedup_job.printing import as_json, command_line
@@ -27,23 +27,18 @@ if TYPE_CHECKING:
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def check(
-    source: Source,
-    target: Target,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Examine N documents and N rows at random [default: 1,000]."
-        ),
-    ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Examine all documents and rows.")] = False,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Also write the findings as JSON.")
-    ] = None,
-    overwrite: Overwrite = False,
+    source: str = opt.SOURCE,
+    target: str = opt.TARGET,
+    sample: int | None = opt.value(
+        "Examine N documents and N rows at random [default: 1,000].", "N"
+    ),
+    all_: bool = opt.flag("Examine all documents and rows.", "--all"),
+    report: Path | None = opt.value("Also write the findings as JSON.", "FILE.json"),
+    overwrite: bool = opt.OVERWRITE,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Verify that nothing is lost and nothing was changed by hand, from the data alone.
 
@@ -55,38 +50,38 @@ def check(
     if all_ and sample is not None:
         raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
-    check_range("--sample", size, 0, _MAX_SAMPLE)
+    opt.check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
     if report is not None:
         check_new("--report", report, overwrite=overwrite, again=True)
     with working() as progress:
-        found = commands.maintenance.check_target(
+        checked = commands.maintenance.check_target(
             settings, source, target, None if all_ else size, progress
         )
-    _tell(found, report)
+    _show_findings(checked, report)
 
 
-def _tell(found: Checked, report: Path | None) -> None:
+def _show_findings(checked: Checked, report: Path | None) -> None:
     output = console()
-    blocks: list[Block] = [_table(found.findings)]
-    for one in found.findings:
+    blocks: list[Block] = [_table(checked.findings)]
+    for one in checked.findings:
         if one.first:  # in lines of their own: they may be long
             first = joined([*one.first, *["…"] * (one.found > len(one.first))], ", ")
             blocks.append(Message("{check}: {first}", check=Message(str(one.check)), first=first))
-    if notes := [one for one in found.findings if one.found and not one.is_error]:
-        blocks.append(_advice(found, notes))
+    if notes := [one for one in checked.findings if one.found and not one.is_error]:
+        blocks.append(_advice(checked, notes))
     output.blocks(blocks)
-    if report is not None:  # last: the file may not be to be written
-        save(report, as_json(found.as_json()), Message("the report"))
-    if found.errors:
+    if report is not None:  # last: writing may fail
+        save(report, as_json(checked.as_json()), Message("the report"))
+    if checked.errors:
         raise StateMismatch(
             "{target} is not what its runs wrote from {source}:\n{advice}",
-            target=found.target,
-            source=found.source,
-            advice=_advice(found, found.errors),
+            target=checked.target,
+            source=checked.source,
+            advice=_advice(checked, checked.errors),
         )
     output.say()
-    about = {"target": found.target, "seconds": found.seconds}
+    about = {"target": checked.target, "seconds": checked.seconds}
     output.say(Message("{target} is good. ({seconds:,.1f} s)", **about))
 
 
@@ -100,32 +95,28 @@ def _table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _advice(found: Checked, findings: Sequence[Finding]) -> Message:
+def _advice(checked: Checked, findings: Sequence[Finding]) -> Message:
     lines = list[Message]()
     for one in findings:
         about = {"check": Message(str(one.check)), "found": one.found}
-        advice = one.advice(found.target)
+        advice = one.advice(checked.target)
         lines.append(Message("  - {check}: {found:,}. {advice}", **about, advice=advice))
     return joined(lines, "\n")
 
 
-@with_options("uri", "uri_file", "db", "config")
+@opt.with_options(*opt.CONNECTION, "config")
 def status(
-    target: Target,
-    break_lease: Annotated[
-        bool,
-        typer.Option(
-            "--break-lease", help="First end the lease: its holder writes nothing more. Asks."
-        ),
-    ] = False,
-    rebuild_index: Annotated[
-        bool,
-        typer.Option("--rebuild-index", help="First read the target and save its index again."),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    yes: Yes = False,
+    target: str = opt.TARGET,
+    break_lease: bool = opt.flag(
+        "First end the lease: its holder writes nothing more. Asks.", "--break-lease"
+    ),
+    rebuild_index: bool = opt.flag(
+        "First read the target and save its index again.", "--rebuild-index"
+    ),
+    json: bool = opt.flag("Print JSON.", "--json"),
+    yes: bool = opt.YES,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Show how a target stands: run at work, last run, index.
 
@@ -134,17 +125,17 @@ def status(
     code 0 in every state. To break a lease is seldom needed: that of a dead process ends by itself.
     To rebuild the index takes the lease, so no run can write meanwhile.
     """
-    settings = options.load()
+    settings, use = options.load(), commands.maintenance
     if break_lease:
         agree = asking(_breaking, Message("the lease is as it was"), yes=yes)
         with working(Message("ended; the lease is as it was.")) as progress:
-            lease = commands.maintenance.break_lease(settings, target, agree, progress)
+            lease = use.break_lease(settings, target, agree, progress)
         typer.echo(localized(_broken(lease)), err=True)
     if rebuild_index:
         with working(Message("ended; target and index are as they were.")) as progress:
-            commands.maintenance.rebuild_snapshot(settings, target, progress)
+            use.rebuild_snapshot(settings, target, progress)
     with working() as progress:
-        found = commands.maintenance.target_status(settings, target, progress)
+        found = use.target_status(settings, target, progress)
     if json:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
@@ -153,9 +144,9 @@ def status(
 
 
 def _broken(lease: Lease) -> Message:
-    about = {"target": lease.target, "holder": str(lease.holder)}
     if lease.holder is None:
-        return Message("the lease of {target} was free", **about)
+        return Message("the lease of {target} was free", target=lease.target)
+    about = {"target": lease.target, "holder": str(lease.holder)}
     return Message("the lease of {target} is free; {holder}, writes nothing more", **about)
 
 
@@ -167,47 +158,37 @@ def _breaking(lease: Lease) -> Message:
 _LARGEST = 64 << 20  # bytes of a file of ids
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def restore(
-    target: Target,
-    id_: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]",
-            help="The _id, as for dedup inspect. Put one that begins with - last, after --.",
-            show_default=False,
-        ),
-    ] = None,
-    ids: Annotated[
-        Path | None,
-        typer.Option(
-            "--ids",
-            metavar="FILE",
-            help="File with many _id, one per line, as dedup list --format ids writes them; - for "
-            "standard input.",
-        ),
-    ] = None,
-    requeue: Annotated[
-        bool, typer.Option("--requeue", help="Only remove its row: the next run decides again.")
-    ] = False,
+    target: str = opt.TARGET,
+    id_: str | None = typer.Argument(
+        None,
+        metavar="[ID]",
+        help="The _id, as for dedup inspect. Put one that begins with - last, after --.",
+        show_default=False,
+    ),
+    ids: Path | None = opt.value(
+        "File with many _id, one per line, as dedup list --format ids writes them; - for "
+        "standard input.",
+        "FILE",
+    ),
+    requeue: bool = opt.flag("Only remove its row: the next run decides again.", "--requeue"),
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
     """Put documents that were dropped wrongly into the target, for good.
 
     Each is read from the source; or from the ledger, if ledger.document had it stored there and the
     source no longer holds it or holds another text. It is kept whatever it resembles, and later
     runs compare with it. Its row leaves the ledger. With --requeue it only leaves the
-    ledger, and the next run decides it anew: for one that was quarantined or skipped and is
+    ledger, and the next run decides it again: for one that was quarantined or skipped and is
     repaired now. Many ids are one entry in T.runs: `dedup undo` takes all of them back. The same
     command goes on where it was cut off.
     """
-    settings = options.load()
-    written = _ids(id_, ids)
-    if_ended = Message("ended at once. The same command goes on where it ended.")
-    with working(if_ended) as progress:
-        found = commands.maintenance.restore(settings, target, written, progress, requeue=requeue)
-    for line in _restored(found, requeue=requeue):
+    settings, written, use = options.load(), _ids(id_, ids), commands.maintenance
+    with working(Message("ended at once. The same command goes on where it ended.")) as progress:
+        restored = use.restore(settings, target, written, progress, requeue=requeue)
+    for line in _restored(restored, requeue=requeue):
         typer.echo(localized(line))
 
 
@@ -216,85 +197,90 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
         raise UsageError("give an ID or --ids FILE: one of them.")
     if file is None:
         return [str(id_)]
-    lines = read_input(str(file), _LARGEST).split("\n")  # ids may hold other ends
-    if found := [line.strip() for line in lines if line.strip()]:
-        return found
+    lines = read_input(str(file), _LARGEST).split("\n")  # ids may hold other ends of lines
+    if written := [line.strip() for line in lines if line.strip()]:
+        return written
     raise UsageError("--ids {file} holds no _id.", file=file)
 
 
-def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:
-    target, each = found.target, list[Message]()
-    for decision, number in found.decisions.items():
+def _restored(restored: Restored, *, requeue: bool) -> Iterator[Message]:
+    target, each = restored.target, list[Message]()
+    for decision, number in restored.decisions.items():
         each.append(Message("{number:,} {what}", number=number, what=decision))
-    many = found.id if found.documents == 1 else counted(found.documents, "document")
-    about = {"what": many, "each": joined(each, ", "), "target": target}
-    if found.documents and requeue:
+    one = restored.documents == 1
+    what = restored.id if one else counted(restored.documents, "document")
+    about = {"what": what, "each": joined(each, ", "), "target": target}
+    if restored.documents and requeue:
         yield Message("Requeued, to be decided by the next run: {what} ({each}).", **about)
-    elif found.documents:
+    elif restored.documents:
         yield Message("Now kept in {target}: {what} ({each}).", **about)
-    if before := found.before:
+    if before := restored.before:
         yield Message(
             "restored before, when the same command was cut off: {number:,}.", number=before
         )
-    if found.changed:
-        documents = counted(found.changed, "document")
+    if restored.changed:
+        documents = counted(restored.changed, "document")
         yield Message(
             "{documents} changed in the source since; restored as dropped.", documents=documents
         )
-    undo = {"number": found.number, "undo": command_line("undo", found.number, "--target", target)}
+    number = restored.number
+    undo = {"number": number, "undo": command_line("undo", number, "--target", target)}
     yield Message("Recorded as number {number}; `{undo}` takes all of it back.", **undo)
 
 
-@with_options(*OF_A_TARGET)
+@opt.of_target
 def undo(
-    run: Annotated[
-        int, typer.Argument(metavar="RUN", help="The number of the run, its _id in T.runs.", min=1)
-    ],
-    target: Target,
-    yes: Yes = False,
+    run: int = typer.Argument(
+        ..., metavar="RUN", help="The number of the run, its _id in T.runs.", min=1
+    ),
+    target: str = opt.TARGET,
+    yes: bool = opt.YES,
     *,
-    options: Given,
+    options: opt.SharedOptions,
 ) -> None:
-    """Take the last run back: what it kept leaves the target, what it dropped the ledger.
+    """Undo the last run.
 
-    The next run decides these documents anew. A kept document that the source no longer holds
-    stays, since it may be the only copy. Also takes back what `dedup restore` did last.
+    Its documents are removed from the target and its rows from the ledger; the next run decides
+    them again. A kept document that the source no longer holds stays, since it may be the only
+    copy. The last `dedup restore` is undone in the same way.
     """
-    settings = options.load()
+    settings, use = options.load(), commands.maintenance
     agree = asking(_undoing, Message("nothing was written"), yes=yes)
     ended = Message("ended at once. The same command or the next run finishes what began.")
-    with working(ended) as bar:
-        found = commands.maintenance.undo_run(settings, target, run, agree, bar)
-    for line in _undone(found):
+    with working(ended) as progress:
+        undone = use.undo_run(settings, target, run, agree, progress)
+    for line in _undone(undone):
         typer.echo(localized(line))
 
 
-def _about(found: Undone) -> dict[str, object]:
-    many = {"documents": counted(found.kept, "document"), "rows": counted(found.ledger, "row")}
-    return {"run": found.run, "target": found.target, **many}
+def _about(undone: Undone) -> dict[str, object]:
+    counts = {"documents": counted(undone.kept, "document"), "rows": counted(undone.ledger, "row")}
+    return {"run": undone.run, "target": undone.target, **counts}
 
 
-def _undone(found: Undone) -> Iterator[Message]:
-    if found.by_hand:
+def _undone(undone: Undone) -> Iterator[Message]:
+    about = _about(undone)
+    if undone.by_hand:
         yield Message(
-            "number {run} is undone: {documents} left {target}, {rows} came back to its ledger.",
-            **_about(found),
+            "number {run} is undone: {documents} removed from {target}, {rows} restored to its "
+            "ledger.",
+            **about,
         )
     else:
         yield Message(
-            "run {run} is undone: {documents} left {target}, {rows} its ledger. The next run "
-            "decides them again.",
-            **_about(found),
+            "run {run} is undone: {documents} removed from {target}, {rows} from its ledger. The "
+            "next run decides them again.",
+            **about,
         )
-    if found.back:
-        back = counted(found.back, "document")
-        yield Message("{documents} of earlier runs came back, as before it.", documents=back)
-    if found.left:
+    if undone.back:
+        back = counted(undone.back, "document")
+        yield Message("{documents} of earlier runs restored, as before it.", documents=back)
+    if undone.left:
         yield Message(
             "Left in {target}, since the source no longer holds them and these may be the only "
             "copies, or since they are decided by such ones: {documents}.",
-            target=found.target,
-            documents=counted(found.left, "document"),
+            target=undone.target,
+            documents=counted(undone.left, "document"),
         )
 
 
@@ -308,8 +294,8 @@ def _undoing(planned: Undone) -> Message:
             done=Message(planned.by_hand),
         )
     return Message(
-        "Undo run {run} of {target}? {documents} leave the target, {rows} its ledger; {back:,} of "
-        "earlier runs come back.",
+        "Undo run {run} of {target}? This removes {documents} from the target and {rows} from its "
+        "ledger, and restores {back:,} of earlier runs.",
         **about,
         back=planned.back,
     )

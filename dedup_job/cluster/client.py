@@ -19,8 +19,8 @@ from ray.exceptions import RayError
 
 from dedup_job.cluster import cannot_go_on, portable
 from dedup_job.columns import Batch
-from dedup_job.commands.opened import form_of, preparation
 from dedup_job.commands.run import package_versions
+from dedup_job.commands.session import form_of, preparation
 from dedup_job.job.parts import Preparation
 from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.runs.run_record import Stopwatch

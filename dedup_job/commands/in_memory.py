@@ -1,4 +1,4 @@
-"""Texts deduplicated among themselves, without a database."""
+"""Deduplication without a database: of texts in memory, and of the rows of a file."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -11,13 +11,13 @@ import numpy as np
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
-from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.run import NOBODY, Watch, versions
+from dedup_job.commands.run import NO_CALLBACKS, Watch, versions
+from dedup_job.commands.session import preparing_threads
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
 from dedup_job.datafiles.run_files import FileSource, FileTarget
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
+from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.parts import Preparation
@@ -33,13 +33,13 @@ _MISSING = Skipped(Reason.MISSING)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a text.
+    """The decision about one text.
 
-    id: its own, or its number from 0; decision: `kept`, `duplicate`, `skipped` or `quarantined`;
-    text: cleaned. Of a duplicate: the id of the kept text, `exact` or `near`, the similarity 0 to
-    1, None where texts are not compared, what it has that the kept one lacks, and the probability
-    that an editor would keep only one, None where the model did not say. Of one that was not
-    compared: the reason.
+    id: given with the text, or its number from 0; decision: `kept`, `duplicate`, `skipped` or
+    `quarantined`; text: cleaned; reason: of a text that was not compared; of a duplicate `exact`
+    or `near`. Of a duplicate: of, the id of the kept text; similarity, 0 to 1, None if texts are
+    not compared; richer, names of content that the kept text lacks; probability that an editor
+    would keep only one of them, None if the model did not judge.
     """
 
     id: Any
@@ -55,42 +55,33 @@ class Outcome:
 def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcome]:
     """Decide texts, or (id, text) pairs, as a run does: the first of several is kept.
 
-    Yields an Outcome for each, in order, as it goes: an iterator is read 2,000 texts at a time.
-    A text that is None is skipped as missing.
-
-    The kept texts are held in memory. settings: those of the environment where none are given;
-    what concerns the database has no effect. Raises UsageError for what is no text.
+    Yields an Outcome for each, in order; an iterator is read 2,000 texts at a time. A text that is
+    None is skipped as missing. The kept texts are held in memory. settings: by default those of
+    the environment; those of the database have no effect. UsageError if an item is no text.
     """
-    is_table = hasattr(texts, "columns")  # it would give their names
+    is_table = hasattr(texts, "columns")  # it would yield their names
     if isinstance(texts, str | bytes) or is_table or not isinstance(texts, Iterable):
         raise UsageError(
             "texts are {kind}; give an iterable of str or (id, str).", kind=type(texts).__name__
         )
-    chosen = load_settings() if settings is None else expect_settings(settings)
-    models, kept = chosen.models(), dict[bytes, str]()
+    settings = load_settings() if settings is None else expect_settings(settings)
+    models, ids, kept = settings.models(), list[Any](), dict[bytes, str]()
     kept_texts = by_key(lambda keys: {key: kept[key] for key in keys})
-    index = KeptIndex(chosen.index)
-    engine = GreedyDeduplicator(index, chosen.decision, kept_texts, models.judge)
-    cleaner, most, ids = Cleaner(chosen.cleaning), chosen.source.max_chars, list[Any]()
+    engine = GreedyDeduplicator(
+        KeptIndex(settings.index), settings.decision, kept_texts, models.judge
+    )
+    cleaner, most = Cleaner(settings.cleaning), settings.source.max_chars
 
     def id_of(key: bytes) -> Any:
         return ids[int.from_bytes(key, "big")]
 
-    def outcome(key: bytes, decision: Decision, text: str) -> Outcome:
-        name, reason = type(decision).__name__.lower(), str(getattr(decision, "reason", ""))
-        if not isinstance(decision, Duplicate):
-            return Outcome(id_of(key), name, text, reason=reason)
-        pair = decision.pair
-        measures = pair.similarity, pair.richer, pair.probability
-        return Outcome(id_of(key), name, text, id_of(pair.of), reason, *measures)
-
     def outcomes() -> Iterator[Outcome]:
-        left = enumerate(texts)
-        while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
+        numbered = enumerate(texts)
+        while page := [_pair(number, item) for number, item in islice(numbered, _BATCH)]:
             cleaned = cleaner.clean_all([text or "" for _, text in page])
             contents = [
-                _MISSING if given is None else content_of(text, most)
-                for (_, given), text in zip(page, cleaned, strict=True)
+                _MISSING if raw is None else content_of(text, most)
+                for (_, raw), text in zip(page, cleaned, strict=True)
             ]
             keys = [(len(ids) + i).to_bytes(_KEY_BYTES, "big") for i in range(len(page))]
             ids.extend(id_ for id_, _ in page)
@@ -101,7 +92,13 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
             for key, decision, text in zip(keys, decisions, cleaned, strict=True):
                 if isinstance(decision, Kept):
                     kept[key] = text
-                yield outcome(key, decision, text)
+                name, reason = type(decision).__name__.lower(), getattr(decision, "reason", "")
+                if isinstance(decision, Duplicate):
+                    pair = decision.pair
+                    measures = pair.similarity, pair.richer, pair.probability
+                    yield Outcome(id_of(key), name, text, id_of(pair.of), str(reason), *measures)
+                else:
+                    yield Outcome(id_of(key), name, text, reason=str(reason))
             engine.on_committed()
 
     return outcomes()
@@ -124,18 +121,18 @@ def _pair(number: int, item: Any) -> tuple[Any, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What is read and written. ledger: for a line about each row that is not kept, or None."""
+    """Paths to read and to write; ledger: gets a line for each row that is not kept, or None."""
 
     source: Path
     out: Path
     ledger: Path | None = None
 
 
-def deduplicate_file(settings: Settings, files: Files, watch: Watch = NOBODY) -> Run:
-    """Write the rows of a file that are kept to another one; decide as a run does, in their order.
+def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBACKS) -> Run:
+    """Copy the kept rows of a file to another one, decided in their order as by a run.
 
-    A stop that is asked for ends it, and nothing is written. Raises UsageError where a file is not
-    as it should be, DedupError where one cannot be written.
+    A requested stop ends it, and nothing is written. UsageError if a file has the wrong format or
+    stands for another one, DedupError if one cannot be read or written.
     """
     expect_settings(settings)
     source, out, ledger = _named(files)
@@ -212,7 +209,7 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
 
 
 def check_apart(files: Iterable[Path]) -> None:
-    """Raise UsageError where two names stand for one file."""
+    """Raise UsageError if two paths lead to one file."""
     known: dict[str, Path] = {}
     for file in files:
         real = os.path.realpath(file)  # without an error for links that lead in a circle

@@ -1,9 +1,9 @@
-"""A model for one collection, learnt from what people said of its pairs."""
+"""A model for one collection, trained on the labels that people gave to its pairs."""
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
-from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_lines
-from dedup_job.decision import DecisionSettings, Judging
+from dedup_job.commands.session import Session, open_target
+from dedup_job.decision import Judging
 from dedup_job.judgment import Judge
 from dedup_job.judgment.model import Labels, Learnt, learn
 from dedup_job.messages import Message, UsageError, counted, joined
@@ -28,8 +28,8 @@ _WRONG = Message("{number:,} lines are no labelled pairs; nothing was learnt:")
 _BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
 
 
-class Said(NamedTuple):
-    """What someone said of a pair of texts. where: as a person finds it; bank: of the file."""
+class LabeledPair(NamedTuple):
+    """A pair of texts with its label. where: its line, for messages; bank: of the file."""
 
     texts: tuple[str, str]
     label: Label
@@ -40,11 +40,11 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """What was learnt, and from how many labels; settings: to run with, but for the model's place.
+class LearnResult:
+    """A trained model, the settings of the target, and the number of labels by kind.
 
-    gone: labels without one of their texts, or with equal ones; contradictions: in words, labels
-    that a later one replaces.
+    gone: labels without one of their texts, or with equal ones; contradictions: messages about
+    labels that a later one replaces.
     """
 
     source: str
@@ -55,31 +55,21 @@ class Lesson:
     different: int
     unsure: int
     gone: int
-    contradictions: Sequence[str] = field(default_factory=tuple)
+    contradictions: Sequence[str] = ()
 
-    def file(self) -> str:
-        """Return the model as its file holds it."""
-        return json.dumps(self.learnt.document, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-    def settings_file(self, model: Path) -> str:
-        """Return the settings of the target with this model, as --config takes them."""
-        decision = self.settings.decision.model_copy(
-            update={
-                "judge": Judging.DIFFERENCES,
-                "model": model,
-                "confidence": self.learnt.confidence,
-            }
-        )
-        found = self.settings.model_copy(update={"decision": decision}).model_dump(
+    def settings_with(self, model: Path) -> dict[str, dict[str, Any]]:
+        """Return the settings of the target with this model, by section, without defaults."""
+        update = {
+            "judge": Judging.DIFFERENCES,
+            "model": model,
+            "confidence": self.learnt.confidence,
+        }
+        decision = self.settings.decision.model_copy(update=update)
+        sections = self.settings.model_copy(update={"decision": decision}).model_dump(
             mode="json", exclude={"connection", "run"}, exclude_defaults=True
         )
-        found["decision"]["confidence"] = decision.confidence  # also where it is the default
-        lines = ["# Written by dedup learn."]
-        for section, values in found.items():
-            named = {name: value for name, value in values.items() if value is not None}
-            lines += [f"\n[{section}]"] if named else []
-            lines += [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in named.items()]
-        return "\n".join(lines) + "\n"
+        sections["decision"]["confidence"] = decision.confidence  # even if it is the default
+        return sections
 
 
 def learn_target(
@@ -87,86 +77,85 @@ def learn_target(
     target: str,
     files: Mapping[str, str] | None = None,
     progress: Progress = QUIET,
-) -> Lesson:
-    """Learn from the labels of a target, and from files of labelled pairs, JSON lines by name.
+) -> LearnResult:
+    """Train a model on the labels of a target, and on labelled pairs of files.
 
-    UsageError names lines that are no labelled pairs, and says what is missing.
+    files: content by name, JSON lines. UsageError names malformed lines, or missing labels.
     """
-    given = list[Said | None]()
+    pairs = list[LabeledPair | None]()
     for name, text in (files or {}).items():
-        given += read_lines(text.split("\n"), partial(_said_of, file=name), _WRONG, name)
-    with opened(settings, target, progress) as on:
+        pairs += read_lines(text.split("\n"), partial(_pair_of, file=name), _WRONG, name)
+    with open_target(settings, target, progress) as session:
         progress.stage(Message("reading the labels"))
-        stored = map(_said_of, label_lines(on, BREAK))
-        return _lesson(on, [*stored, *given])
+        return _trained(session, [*map(_pair_of, label_lines(session, BREAK)), *pairs])
 
 
-def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
-    known = _cleaned(on, [one for one in said if one is not None and one.label is not Label.UNSURE])
-    latest, contradictions = _latest(known)
+def _trained(session: Session, pairs: Sequence[LabeledPair | None]) -> LearnResult:
+    known = [one for one in pairs if one is not None and one.label is not Label.UNSURE]
+    cleaned = _cleaned(session, known)
+    latest, contradictions = _latest(cleaned)
     same = sum(one.label is Label.SAME for one in latest)
-    _check(on.target.name, same, len(latest) - same)
-    on.progress.stage(Message("learning"))
-    sources = Counter((one.bank or on.target.name, LETTER_OF[one.label]) for one in latest)
-    learnt = learn(
-        _labels(on.settings.decision, on, latest),
-        on.settings.decision.confidence,
-        [
-            {"bank": bank, "label": label, "pairs": n}
-            for (bank, label), n in sorted(sources.most_common(_BANKS))
-        ],
-    )
-    unsure = sum(one is not None and one.label is Label.UNSURE for one in said)
-    return Lesson(
-        on.target.source.full_name,
-        on.target.name,
+    target, confidence = session.target, session.settings.decision.confidence
+    _check(target.name, same, len(latest) - same)
+    session.progress.stage(Message("learning"))
+    counts = Counter((one.bank or target.name, LETTER_OF[one.label]) for one in latest)
+    sources = [
+        {"bank": bank, "label": label, "pairs": n}
+        for (bank, label), n in sorted(counts.most_common(_BANKS))
+    ]
+    learnt = learn(_labels(session, latest), confidence, sources)
+    unsure = sum(one is not None and one.label is Label.UNSURE for one in pairs)
+    return LearnResult(
+        target.source.full_name,
+        target.name,
         learnt,
-        on.settings,
+        session.settings,
         same,
         len(latest) - same,
         unsure,
-        len(said) - unsure - len(known),
+        len(pairs) - unsure - len(cleaned),
         contradictions,
     )
 
 
-def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Labels:
-    judge = Judge(on.models.lexicon, decision.confidence, kind=decision.kind)
-    rows = np.arange(len(said))
-    encoded = (pair.texts[0].encode("utf-8", "surrogatepass") for pair in said)
-    one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
+def _labels(session: Session, pairs: Sequence[LabeledPair]) -> Labels:
+    decision = session.settings.decision
+    judge = Judge(session.models.lexicon, decision.confidence, kind=decision.kind)
+    rows = np.arange(len(pairs))
+    encoded = (pair.texts[0].encode("utf-8", "surrogatepass") for pair in pairs)
+    left, right = (judge.read([pair.texts[side] for pair in pairs]) for side in (0, 1))
     return Labels(
-        judge.explain((one, rows, other, rows))[0],
-        np.array([pair.label is Label.SAME for pair in said]),
-        np.array([xxhash.xxh3_64_intdigest(one) >> 1 for one in encoded], dtype=np.int64),
+        judge.explain((left, rows, right, rows))[0],
+        np.array([pair.label is Label.SAME for pair in pairs]),
+        np.array([xxhash.xxh3_64_intdigest(text) >> 1 for text in encoded], dtype=np.int64),
     )
 
 
-def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
-    clean = on.target.rows.cleaner.clean_all
-    sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
+def _cleaned(session: Session, pairs: Sequence[LabeledPair]) -> list[LabeledPair]:
+    clean = session.target.rows.cleaner.clean_all
+    sides = [clean([pair.texts[side] for pair in pairs]) for side in (0, 1)]
     return [
-        pair._replace(texts=(min(one, other), max(one, other)))
-        for pair, one, other in zip(said, *sides, strict=True)
-        if one and other and one != other
+        pair._replace(texts=(min(left, right), max(left, right)))
+        for pair, left, right in zip(pairs, *sides, strict=True)
+        if left and right and left != right
     ]
 
 
-def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
-    latest: dict[tuple[str, str], Said] = {}
+def _latest(pairs: Sequence[LabeledPair]) -> tuple[list[LabeledPair], list[str]]:
+    latest: dict[tuple[str, str], LabeledPair] = {}
     contradictions = list[str]()
-    for one in sorted(said, key=lambda one: (one.when, one.name)):
+    for one in sorted(pairs, key=lambda one: (one.when, one.name)):
         former = latest.get(one.texts)
         if former is not None and former.label is not one.label:
+            before, after = (
+                Message("{where}: {label}", where=pair.where, label=Message(str(pair.label)))
+                for pair in (former, one)
+            )
             contradictions.append(
-                Message("{former}; {latest}, which counts", former=_told(former), latest=_told(one))
+                Message("{former}; {latest}, which counts", former=before, latest=after)
             )
         latest[one.texts] = one
     return [*latest.values()], contradictions
-
-
-def _told(said: Said) -> Message:
-    return Message("{where}: {label}", where=said.where, label=Message(str(said.label)))
 
 
 def _check(target: str, same: int, different: int) -> None:
@@ -193,13 +182,13 @@ def _check(target: str, same: int, different: int) -> None:
         raise UsageError(joined([Message(none_of_one, labels=labels), more]))
 
 
-def _said_of(values: dict[str, Any], where: str = "", file: str = "") -> Said | None:
-    texts, said = [values.get("a"), values.get("b")], values.get("label")
-    label = _LABELS.get(said) if isinstance(said, str) else None
+def _pair_of(values: dict[str, Any], where: str = "", file: str = "") -> LabeledPair | None:
+    texts, written = [values.get("a"), values.get("b")], values.get("label")
+    label = _LABELS.get(written) if isinstance(written, str) else None
     if label is None:
         wrong = Message(
             "label is {label:.40}, expected S, D or U (same, different, unsure)",
-            label=repr(said),
+            label=repr(written),
         )
         raise ValueError(wrong)
     if not {"a", "b"} <= values.keys() or not all(isinstance(t, str | None) for t in texts):
@@ -213,4 +202,4 @@ def _said_of(values: dict[str, Any], where: str = "", file: str = "") -> Said | 
         return None
     if any("\ud800" <= character <= "\udfff" for character in a + b + bank):
         raise ValueError(Message("it holds half a character, a surrogate"))
-    return Said((a, b), label, where, (bank or file)[:_BANK], when, name)
+    return LabeledPair((a, b), label, where, (bank or file)[:_BANK], when, name)

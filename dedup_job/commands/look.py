@@ -1,10 +1,9 @@
-"""What a person looks at in a target: documents and texts one by one, lists and samples."""
+"""Read-only views of a target: documents and texts one by one, lists, samples, a survey."""
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -12,12 +11,12 @@ from bson import json_util
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
-from dedup_job.commands.opened import Opened, decided_records, opened, refusal, several
 from dedup_job.commands.run import decided_document
+from dedup_job.commands.session import Session, decided_records, only_one, open_target, refusal
 from dedup_job.decision import Models
 from dedup_job.decision.greedy import PairRecheck, PairView
 from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, content_of
-from dedup_job.fingerprint import Explanation, Fingerprinter
+from dedup_job.fingerprint import Explanation
 from dedup_job.index import KeptIndex
 from dedup_job.job.pipeline import load_index
 from dedup_job.messages import Message, UsageError
@@ -42,7 +41,7 @@ from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings, expect_settings
 
 _MAX_VIEWED = 1000  # candidates that are compared
-_KEY = raw_bson.fields({"_id": 0})  # of a text: it is in no collection, and only a key is needed
+_KEY = raw_bson.fields({"_id": 0})  # of a text, which is in no collection
 _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision")  # settings that decide
 
 
@@ -50,11 +49,11 @@ _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision")  # settin
 class Item:
     """A document or a text, as a run sees it.
 
-    name: the `_id` as shown, or what a text is called; key: stands for the `_id`, b"" of a text;
-    also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
-    none; why_not: why it is not compared. fingerprint: 64 bits in hex; why: tokens, route and
-    weights, None where it is not compared. decided: the decision of a run, or for a text the one
-    that a run would take; None if there is none.
+    name: the `_id` as shown, or the title of a text; key: the id key, b"" of a text; also: other
+    documents that the written id may mean, as unmistakable ids. text: cleaned, None without one;
+    why_not: the reason why it is not compared. fingerprint: 64 bits in hex; why: tokens, route and
+    weights, None if it is not compared. decided: the decision of a run, or for a text the one that
+    a run would make.
     """
 
     name: str
@@ -69,7 +68,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A kept document near an item; before: whether it was kept before it, where that is known."""
+    """A kept candidate of an item; before: whether it was kept earlier, None if not known."""
 
     id: str
     text: str
@@ -79,13 +78,12 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """All that there is to say of one or two documents or texts.
+    """The decisions about one or two documents or texts, with their reasons.
 
-    settings_of: the run that had these settings, 0 if somebody chose them; items: what was asked
-    for; original: the kept document that a duplicate was dropped for; pair: two items, or a
+    settings_of: the run that had these settings, 0 if the caller chose them; items: in the order of
+    the call; original: the kept document that a duplicate was dropped for; pair: two items, or a
     duplicate and its original, compared now. near: the nearest of `found` candidates among `among`
-    other kept documents; None where they are not looked for. dropped: of a kept document, how many
-    were dropped for it.
+    other kept documents; None if not searched. dropped: number of duplicates of a kept document.
     """
 
     settings: Settings
@@ -102,11 +100,11 @@ class Inspected:
 
     @property
     def sides(self) -> tuple[Item, ...]:
-        """The texts to be seen: that of the original, and of the items."""
+        """The original, if there is one, and the items."""
         return (self.original, *self.items) if self.original else self.items
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields by name, for JSON: settings that decide, ids in extended JSON."""
+        """Return the fields by name as JSON values: ids in extended JSON, settings that decide."""
         values: dict[str, Any] = _plain(self)
         return values
 
@@ -120,11 +118,11 @@ def inspect(
     *,
     limit: int = 10,
 ) -> Inspected:
-    """Look at one or two documents of a target, or texts, as a run does; write nothing.
+    """Return the decisions about one or two documents of a target, or texts; write nothing.
 
     ids: as a person writes them. Two items are compared; one text with a target is decided as the
-    next one of a run. limit: the number of nearest candidates. Raises UsageError for an id that is
-    not decided.
+    next document of a run. limit: the largest number of candidates. UsageError if no run decided
+    an id.
     """
     expect_settings(settings)
     for words in (ids, texts):
@@ -139,11 +137,11 @@ def inspect(
         raise UsageError("an _id is looked up in a target: name it with --target.")
     if target is None:
         return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
-    with opened(settings, target, progress) as on:
-        inspector = _Inspector(on.settings, on.models, progress, on)
+    with open_target(settings, target, progress) as session:
+        inspector = _Inspector(session.settings, session.models, progress, session)
         base = inspector.compared(texts, ids)
-        name, source = on.target.name, on.target.source.full_name
-        base = replace(base, settings_of=on.settings_of, target=name, source=source)
+        name, source = session.target.name, session.target.source.full_name
+        base = replace(base, settings_of=session.settings_of, target=name, source=source)
         return base if count > 1 else inspector.explained(base, limit)
 
 
@@ -153,11 +151,11 @@ class _Inspector:
         settings: Settings,
         models: Models,
         progress: Progress,
-        on: Opened | None = None,
+        session: Session | None = None,
     ) -> None:
         self._settings, self._models, self._progress = settings, models, progress
-        self._clean = Cleaner(settings.cleaning).clean
-        self._on = cast("Opened", on)  # without a target nothing is looked up
+        self._session = cast("Session", session)  # not used without a target
+        self._pairs = PairRecheck(settings.decision, settings.index, models)
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
@@ -174,35 +172,30 @@ class _Inspector:
             base = replace(base, original=original, pair=self._pair(item, original))
         if decision == KEPT:
             self._progress.stage(Message("looking for its duplicates"))
-            of = Sampler(self._on.target, ListFilter(ListKind.DROPPED), item.key)
-            base = replace(base, dropped=of.count())
+            duplicates = Sampler(self._session.target, ListFilter(ListKind.DROPPED), item.key)
+            base = replace(base, dropped=duplicates.count())
         elif item.key:
             return base
         return self._with_near(base, item, limit)
 
-    @property
-    def _records(self) -> Records:
-        return Records(self._on.target)
-
     def _original(self, key: bytes) -> Item:
         """Return the original of a duplicate, even if a better copy has replaced it since."""
-        kept = self._records.kept(key)
+        records = Records(self._session.target)
+        kept = records.kept(key)
         if kept is None and not id_keys.place_of(key):
-            record = self._records.of(key)
+            record = records.of(key)
             if record.row is not None:
                 return self._of_source(record)
         return self._kept(key, kept)
 
     def _document(self, written: str) -> Item:
         self._progress.stage(Message("looking the document up"))
-        record, *others = decided_records(self._on, self._records, written)
-        target, decision = self._on.target, KEPT if record.row is None else ""
-        reader = PairReader(target)
-        asked = DecidedDocument(record.key, decision)
-        decided = reader.read([asked], texts=False).get(record.key, asked)
+        record, *alternatives = decided_records(self._session, written)
+        document = DecidedDocument(record.key, KEPT if record.row is None else "")
+        decided = PairReader(self._session.target).read([document], texts=False)
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
-        also = tuple(unmistakable(other.key) for other in others)
-        return replace(item, also=also, decided=decided)
+        also = tuple(unmistakable(one.key) for one in alternatives)
+        return replace(item, also=also, decided=decided.get(record.key, document))
 
     def _of_source(self, record: Record) -> Item:
         item = Item(shown(record.key), record.key, None)
@@ -222,7 +215,7 @@ class _Inspector:
         return replace(item, why_not=gone if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
-        cleaned = self._clean(text)
+        cleaned = Cleaner(self._settings.cleaning).clean(text)
         content = content_of(cleaned, self._settings.source.max_chars)
         if isinstance(content, str):
             return self._with_fingerprint(item, content)
@@ -232,43 +225,34 @@ class _Inspector:
         return replace(item, text=None, why_not=Message("nothing is left of it after cleaning"))
 
     def _with_fingerprint(self, item: Item, text: str) -> Item:
-        prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
-        return replace(item, text=text, fingerprint=f"{int(prints.values[0]):016x}", why=why)
-
-    @cached_property
-    def _fingerprinter(self) -> Fingerprinter:
         self._progress.stage(Message("loading the dictionary"))
-        return self._models.fingerprinter
-
-    @cached_property
-    def _pairs(self) -> PairRecheck:
-        return PairRecheck(self._settings.decision, self._settings.index, self._models)
+        fingerprinter = self._models.fingerprinter
+        prints, why = fingerprinter.fingerprint([text]), fingerprinter.explain(text)
+        return replace(item, text=text, fingerprint=f"{int(prints.values[0]):016x}", why=why)
 
     def _pair(self, *items: Item) -> PairView | None:
         texts = [item.text for item in items if item.text is not None and item.why is not None]
         return self._pairs.view(*texts) if len(texts) > 1 else None
 
     def _with_near(self, base: Inspected, item: Item, limit: int) -> Inspected:
-        if item.text is None or item.why is None:
-            if item.key:
-                return base
-            return replace(base, items=(self._decided(item, KeptIndex(self._settings.index)),))
         index = KeptIndex(self._settings.index)
-        load_index(self._on.target, self._on.snapshots, index, self._progress)
-        prints = self._fingerprinter.fingerprint([item.text])
-        found, among = _found(index, prints), len(index)
+        if item.text is None or item.why is None:
+            return base if item.key else replace(base, items=(self._decided(item, index),))
+        target = self._session.target
+        load_index(target, self._session.snapshots, index, self._progress)
+        prints = self._models.fingerprinter.fingerprint([item.text])
+        found, among = _candidates(index, prints), len(index)
         own = found.pop(item.key, None)
-        wanted = [*found][:_MAX_VIEWED]
-        texts = self._on.target.texts(wanted)
+        texts = target.texts([*found][:_MAX_VIEWED])
         near = [
             Near(
                 shown(key),
-                texts[key],
-                self._pairs.view(item.text, texts[key]),
+                text,
+                self._pairs.view(item.text, text),
                 None if own is None else found[key] < own,
             )
-            for key in wanted
-            if key in texts  # others are gone from the target
+            for key in found
+            if (text := texts.get(key)) is not None  # others are gone from the target
         ]
         near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
         if not item.key:
@@ -278,12 +262,12 @@ class _Inspector:
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:
         content = content_of(item.text or "", self._settings.source.max_chars)
-        decision = self._pairs.decision(content, index, self._on.target.texts_of)
+        decision = self._pairs.decision(content, index, self._session.target.texts_of)
         document = Document(None, _KEY, b"", content)
         return replace(item, decided=decided_document(document, decision))
 
 
-def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
+def _candidates(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
     found = index.find(prints)
     agreements = found["agreement"].astype(np.int64)
     order = np.lexsort((found["number"], found["distance"], -agreements, ~found["is_equal"]))
@@ -326,7 +310,7 @@ def list_documents(
     limit: int | None = None,
     texts: bool = False,
 ) -> Iterator[list[DecidedDocument]]:
-    """Yield the documents listed, page by page: in `_id` order, groups the largest first."""
+    """Yield the documents that a filter selects, in pages: by `_id`, or largest groups first."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.pages(limit, texts=texts)
 
@@ -339,13 +323,13 @@ def list_ids(
     *,
     limit: int | None = None,
 ) -> Iterator[list[str]]:
-    """Yield the ids of documents listed, page by page, as `restore` and `inspect` take them."""
+    """Yield the ids of the selected documents, in pages, as `restore` and `inspect` take them."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.ids(limit)
 
 
 class Sample(NamedTuple):
-    """Some of the documents that are wanted, and the number of all."""
+    """Some of the selected documents, and the number of all."""
 
     documents: list[DecidedDocument]
     total: int
@@ -361,11 +345,11 @@ def sample_pairs(
     *,
     texts: bool = True,
 ) -> Sample:
-    """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
+    """Return selected pairs with their texts: at random by a seed, else the most doubtful first.
 
     The same seed draws the same ones. Most doubtful are near duplicates with the largest part left
-    out of the comparison, then the least likely, and the likeliest of refused pairs; where no model
-    decided, by similarity.
+    out of the comparison, then the least likely, and the likeliest of refused pairs; by similarity
+    if no model decided. UsageError if `wanted` selects no pairs and a seed is given.
     """
     if seed is not None and wanted.what not in PAIRS:
         raise UsageError(
@@ -380,54 +364,49 @@ def _sampler(
     settings: Settings, target: str, wanted: ListFilter, progress: Progress
 ) -> Iterator[Sampler]:
     wanted.check()
-    with opened(settings, target, progress) as on:
+    with open_target(settings, target, progress) as session:
         progress.stage(Message("looking through the ledger"))
-        of_key = None if wanted.of is None else _kept_key(on, wanted.of)
-        sampler = Sampler(on.target, wanted, of_key, name=naming(on.target))
+        of_key = None if wanted.of is None else _kept_key(session, wanted.of)
+        sampler = Sampler(session.target, wanted, of_key, name=naming(session.target))
         sampler.check()
         yield sampler
 
 
-def _kept_key(on: Opened, written: str) -> bytes:
-    decided = decided_records(on, Records(on.target), written)
+def _kept_key(session: Session, written: str) -> bytes:
+    decided = decided_records(session, written)
     kept = [record for record in decided if record.kept is not None]
-    if len(kept) > 1:
-        raise several(written, kept)
     if not kept:
         raise UsageError(
             "_id {id} is not kept, so nothing is a duplicate of it. `dedup inspect` shows "
             "which kept document it was dropped for.",
             id=shown(decided[0].key),
         )
-    return kept[0].key
+    return only_one(written, kept).key
 
 
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200
 _SEED = 0  # of the samples
-_SAID_BY_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # no collection does
+_OF_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # counts of runs alone
 
 
-def survey_target(
-    settings: Settings,
-    target: str,
-    progress: Progress = QUIET,
-) -> Survey:
-    """Return the survey of a target; UsageError if no run wrote it. Nothing is written."""
-    with opened(settings, target, progress) as on:
+def survey_target(settings: Settings, name: str, progress: Progress = QUIET) -> Survey:
+    """Return the survey of a target: counts and samples of pairs; UsageError if no run wrote it."""
+    with open_target(settings, name, progress) as session:
+        target = session.target
 
         def sampler(what: ListKind, **more: Any) -> Sampler:
-            return Sampler(on.target, ListFilter(what), **more)
+            return Sampler(target, ListFilter(what), **more)
 
         progress.stage(Message("counting"))
-        rows, state = on.target.run_rows(), on.target.state.read() or {}
+        rows, state = target.run_rows(), target.state.read() or {}
         own = [row for row in rows if not is_by_hand(row)]
         lines = [with_checkpoint(Run.from_row(row), state) for row in own]
-        live = [line for line in lines if line.status != Status.UNDONE]
-        said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
+        live = (line.counts for line in lines if line.status != Status.UNDONE)
+        summed, held = sum(live, Counts()), held_counts(target)
         progress.stage(Message("drawing samples"))
         near = sampler(ListKind.NEAR).draw(_SEED, EXTREME, RANDOM)
         refused = sampler(ListKind.REFUSED).draw(_SEED, EXTREME, RANDOM)
-        found = PairReader(on.target).read([*near.pairs, *refused.pairs])
+        found = PairReader(target).read([*near.pairs, *refused.pairs])
         others = sampler(ListKind.EXACT).sample(OTHERS, _SEED)
         for what, reasons in NO_TEXT.items():
             for reason in reasons:
@@ -437,13 +416,13 @@ def survey_target(
             Group(one, sampler(ListKind.DROPPED, of_key=one.key).first(_MEMBERS))
             for one in sampler(ListKind.GROUPS).first(_GROUPS)
         ]
-        decision, last = on.settings.decision, own[-1] if own else {}
+        decision, last = session.settings.decision, own[-1] if own else {}
         made = last.get("settings", {}), last.get("versions", {})
         return Survey(
-            about=About(on.target.source.full_name, on.target.name, *made, dry_run=False),
-            counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
+            about=About(target.source.full_name, target.name, *made, dry_run=False),
+            counts=replace(held, **{name: getattr(summed, name) for name in _OF_RUNS}),
             restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
-            source_gone=not on.target.retry(on.target.source.estimated_document_count),
+            source_gone=not target.retry(target.source.estimated_document_count),
             threshold=decision.confidence if decision.judges else decision.similarity,
             judged=decision.judges,
             near=near.changed(found),

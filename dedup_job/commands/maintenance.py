@@ -1,4 +1,4 @@
-"""What looks after a target: its status, its check, its index; decisions taken back."""
+"""Maintenance of a target: its status, lease, index and check; decisions taken back."""
 
 import time
 from collections import Counter
@@ -10,9 +10,16 @@ from typing import Any
 import xxhash
 
 from dedup_job.columns import Documents
-from dedup_job.commands.opened import Opened, connected, decided_records, opened, refusal, several
 from dedup_job.commands.review import NAMED, problem_list
 from dedup_job.commands.run import versions
+from dedup_job.commands.session import (
+    Session,
+    connected,
+    decided_records,
+    only_one,
+    open_target,
+    refusal,
+)
 from dedup_job.commands.snapshots import index_files
 from dedup_job.decision.greedy import PairRecheck
 from dedup_job.documents import Document, too_long
@@ -36,7 +43,7 @@ from dedup_job.settings import Settings
 
 
 def target_status(settings: Settings, target: str, progress: Progress = QUIET) -> TargetStatus:
-    """Return how a target stands now, also during a run; UsageError if no run ever wrote to it."""
+    """Return the present status of a target, also during a run; UsageError if no run wrote it."""
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
         retry = retry_policy(client, settings.run.retry_for, progress)
@@ -51,11 +58,14 @@ def break_lease(
     agree: Callable[[Lease], None] = lambda _: None,
     progress: Progress = QUIET,
 ) -> Lease:
-    """End a lease that `agree` lets end; return it as it was. StateMismatch if it changed."""
+    """End a target's lease and return it as it was; StateMismatch if it changed meanwhile.
+
+    agree: called with a held lease before it ends; its error stops the command.
+    """
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
-        state, found = state_of(client, name)
-        lease = lease_of(name, state, found)
+        state, values = state_of(client, name)
+        lease = lease_of(name, state, values)
         if lease.holder is None:
             return lease
         agree(lease)
@@ -69,29 +79,33 @@ def break_lease(
 
 
 def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:
-    """Read the target under its lease and save a snapshot of it, however small it is."""
-    with opened(settings, name, progress, as_made=False) as on:
-        on.progress.stage(Message("taking the lease"))
-        with on.target.hold():
-            version = on.target.version()
-            on.progress.stage(Message("loading the index"))
-            index = KeptIndex(on.settings.index)
-            read_index(on.target, on.snapshots, index, on.progress)
-            if version is None or on.target.version() != version:
+    """Read the target under its lease and save a snapshot of its index, however small.
+
+    LeaseLost if another run wrote meanwhile, UsageError if the file cannot be written.
+    """
+    with open_target(settings, name, progress, as_made=False) as session:
+        target, snapshots = session.target, session.snapshots
+        progress.stage(Message("taking the lease"))
+        with target.hold():
+            version = target.version()
+            progress.stage(Message("loading the index"))
+            index = KeptIndex(session.settings.index)
+            read_index(target, snapshots, index, progress)
+            if version is None or target.version() != version:
                 # this process slept through its lease
                 raise LeaseLost(
                     "another run wrote to {target} while it was read; nothing was saved. Wait "
                     "until it is done; then the same command.",
-                    target=on.target.name,
+                    target=target.name,
                 )
-            on.progress.stage(Message("writing the snapshot"))
+            progress.stage(Message("writing the snapshot"))
             try:
-                on.snapshots.write(index, version)
+                snapshots.write(index, version)
             except OSError as e:
                 raise UsageError(
                     "the snapshot {file} cannot be written: {why}. Make room, or name another "
                     "folder with index.folder.",
-                    file=on.snapshots.file_of(version),
+                    file=snapshots.file_of(version),
                     why=e.strerror or e,
                 ) from e
 
@@ -103,32 +117,28 @@ def check_target(
     sample: int | None,
     progress: Progress = QUIET,
 ) -> Checked:
-    """Verify a target; `sample` of its texts, None for all of them."""
-    with opened(settings, target, progress) as on:
-        made_from = on.target.source.full_name
-        given_name = Namespace.parse(source, on.database, "--source")
-        checks.check_same_source(made_from, str(given_name), on.target.name)
-        on.progress.stage(Message("loading the dictionary"))
+    """Return the findings about a target; sample: number of texts to examine, None for all."""
+    with open_target(settings, target, progress) as session:
+        made, models = session.target, session.models
+        own_source = made.source.full_name
+        named = Namespace.parse(source, session.database, "--source")
+        checks.check_same_source(own_source, str(named), made.name)
+        progress.stage(Message("loading the dictionary"))
         began, tally = time.perf_counter(), Tally(shown)
-        checker = Checker(
-            on.target,
-            on.models.fingerprinter.fingerprint,
-            PairRecheck(on.settings.decision, on.settings.index, on.models),
-            tally,
-            on.progress,
-        )
+        recheck = PairRecheck(session.settings.decision, session.settings.index, models)
+        checker = Checker(made, models.fingerprinter.fingerprint, recheck, tally, progress)
         generation = checker.check(sample)
         seconds = time.perf_counter() - began
-        return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
+        return Checked(own_source, made.name, generation, tally.findings(), seconds)
 
 
 @dataclass(slots=True)
 class Restored:
-    """Decisions that were taken back together, and the number under which that is recorded.
+    """Documents that one command restored or requeued, recorded as entry `number` of the runs.
 
-    id: of the first document, as shown; documents: how many there are; decisions: of these by what
-    was decided, "duplicate: near in run 1"; changed: of these in the source since; before: those
-    that the same command did before it was cut off.
+    before: documents that the same command had restored when it was cut off; id: of the first
+    document, as shown; documents: their number; decisions: their number by former decision, such as
+    "duplicate: near in run 1"; changed: number of those that the source changed since.
     """
 
     target: str
@@ -140,12 +150,12 @@ class Restored:
     changed: int = 0
 
     def add(self, record: Record, *, requeue: bool) -> None:
-        """Count one document more."""
+        """Count one more document."""
         row = record.row or {}
         self.documents += 1
         self.id = self.id or shown(record.key)
-        said = {name: Message(str(row.get(name))) for name in ("decision", "reason")}
-        decided = Message("{decision}: {reason} in run {run}", **said, run=row.get("run"))
+        values = {name: Message(str(row.get(name))) for name in ("decision", "reason")}
+        decided = Message("{decision}: {reason} in run {run}", **values, run=row.get("run"))
         self.decisions[decided] += 1
         self.changed += record.changed and not requeue
 
@@ -157,10 +167,13 @@ def undo_run(
     agree: Callable[[Undone], None] = lambda _: None,
     progress: Progress = QUIET,
 ) -> Undone:
-    """Take the last run of a target back. What `agree` raises about the plan stops it."""
-    with opened(settings, name, progress) as on:
-        agree(rollback.planned(on.target, run))
-        return rollback.undo(on.target, run, on.progress)
+    """Undo the last run of a target; return the numbers of removed and restored documents.
+
+    agree: called with the plan; its error stops the command. UsageError for any other run.
+    """
+    with open_target(settings, name, progress) as session:
+        agree(rollback.planned(session.target, run))
+        return rollback.undo(session.target, run, progress)
 
 
 def restore(
@@ -171,68 +184,70 @@ def restore(
     *,
     requeue: bool = False,
 ) -> Restored:
-    """Put documents into the target, or leave them to the next run (`requeue`), as one entry.
+    """Put dropped documents into the target, or back to the next run (`requeue`), as one entry.
 
-    All are looked up before the first one is restored; UsageError names what cannot be. Cut off,
-    the same call goes on where that one ended, and `undo_run` takes all of them back.
+    written: ids as a person writes them. All are looked up before the first one is restored;
+    UsageError names those that cannot be. After an interruption the same call resumes, and
+    `undo_run` takes all of them back.
     """
     names = [*dict.fromkeys(written)]
     if not names:
         raise UsageError("no _id is given; name one at least.")
     began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
     text = "\n".join([str(status), *sorted(names)])
-    asked = xxhash.xxh3_128_hexdigest(text.encode("utf-8", "surrogatepass"))
-    with opened(settings, name, progress) as on:
-        on.progress.stage(Message("taking the lease"))
-        with on.target.hold():  # which takes back what was cut off
-            out = {
+    command = xxhash.xxh3_128_hexdigest(text.encode("utf-8", "surrogatepass"))
+    with open_target(settings, name, progress) as session:
+        target = session.target
+        progress.stage(Message("taking the lease"))
+        with target.hold():  # which rolls back an interrupted commit
+            restored = {
                 comparable(row.key)
-                for entry in rollback.unfinished(on.target, asked)
-                for rows in rollback.former_rows(on.target, entry)
+                for entry in rollback.unfinished(target, command)
+                for rows in rollback.former_rows(target, entry)
                 for row in rows
             }
-            keys = _all_dropped(on, names, out, requeue=requeue)
+            keys = _all_dropped(session, names, restored, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
-                on.target.retry(lambda: on.target.state.update({"bookmark": None}))
-            entry = rollback.begun(on.target, asked, _about(on, began, status))
-            done = Restored(on.target.name, entry["_id"], len(out))
-            on.progress.total(len(keys), Message("restoring"))
-            for piece in rollback.in_pieces(_moves(on, keys, done, requeue=requeue)):
-                entry = rollback.take_out(on.target, entry, piece)
-                on.progress.advance(done.documents)
+                target.retry(lambda: target.state.update({"bookmark": None}))
+            entry = rollback.begun(target, command, _entry(session, began, status))
+            result = Restored(target.name, entry["_id"], len(restored))
+            progress.total(len(keys), Message("restoring"))
+            for part in rollback.in_pieces(_removals(session, keys, result, requeue=requeue)):
+                entry = rollback.take_out(target, entry, part)
+                progress.advance(result.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
-            rollback.finish_entries(on.target, asked, seconds)
-    return done
+            rollback.finish_entries(target, command, seconds)
+    return result
 
 
 def _all_dropped(
-    on: Opened, names: Sequence[str], out: Container[bytes], *, requeue: bool
+    session: Session, names: Sequence[str], restored: Container[bytes], *, requeue: bool
 ) -> list[bytes]:
-    """Return the keys of the documents that are meant; UsageError where one cannot be restored.
+    """Return the keys of the named documents; UsageError if one cannot be restored.
 
-    out: those that the same command restored before it was cut off, which are left out.
+    restored: comparable keys that the same command restored before, which are left out.
     """
-    on.progress.total(len(names), Message("looking up"))
-    records = Records(on.target)
+    progress, records = session.progress, Records(session.target)
+    progress.total(len(names), Message("looking up"))
     found: dict[bytes, bytes] = {}
     wrong, looked_up = list[str](), 0
     for some in in_turn(names):
-        page = records.meant(some, out)
+        page = records.meant(some, restored)
         for name, key in page.items():
             if key is None and len(wrong) >= NAMED:
                 wrong.append("")
                 continue
-            try:  # why not is found out one by one, of the first that are shown
-                key = _dropped(on, records, name) if key is None else key
+            try:  # the reason is looked up for each of the first, which the message names
+                key = _dropped(session, name) if key is None else key
                 found[comparable(key)] = key
             except UsageError as e:
                 wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
             there = [record for _, record in part]
-            kept = [*map(_gone, there)] if requeue else _kept_all(on, there)
+            kept = [*map(_gone, there)] if requeue else _kept_all(session, there)
             wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
-        on.progress.advance(looked_up)
+        progress.advance(looked_up)
     if wrong and len(names) == 1:
         raise UsageError(wrong[0])
     if wrong:
@@ -255,42 +270,41 @@ def _gone(record: Record) -> Message | None:
     )
 
 
-def _moves(
-    on: Opened, keys: Sequence[bytes], done: Restored, *, requeue: bool
+def _removals(
+    session: Session, keys: Sequence[bytes], result: Restored, *, requeue: bool
 ) -> Iterator[TakenOut]:
-    records = Records(on.target)
+    records = Records(session.target)
     for some in in_turn(keys):
         for part in records.dropped(some):
             for _, record in part:
-                done.add(record, requeue=requeue)
-            yield from (TakenOut(row) for row, _ in part) if requeue else _kept(on, part)
+                result.add(record, requeue=requeue)
+            yield from (TakenOut(row) for row, _ in part) if requeue else _kept(session, part)
 
 
-def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
+def _kept(session: Session, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
     kept: list[Document] = []
-    for document in _kept_all(on, [record for _, record in part]):
+    for document in _kept_all(session, [record for _, record in part]):
         if isinstance(document, Message):
             raise UsageError(document)
         kept.append(document)
-    prints = on.models.fingerprinter.fingerprint([str(document.content) for document in kept])
+    texts = [str(document.content) for document in kept]
+    prints = session.models.fingerprinter.fingerprint(texts)
     rows = (row for row, _ in part)
     yield from map(TakenOut, rows, kept, prints.values.tolist(), prints.short.tolist())
 
 
-def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
-    target = on.target
+def _entry(session: Session, began: datetime, status: Status) -> dict[str, Any]:
+    target, settings = session.target, session.settings.recorded()
     used = versions(target.documents.database.client)
-    about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)
+    about = About(target.source.full_name, target.name, settings, used, dry_run=False)
     checkpoint = Checkpoint(0, Scope(), began, Counts(), 0.0, finished=True)
     return Run(about, status, checkpoint, None, known=0, stages={}).as_row()
 
 
-def _dropped(on: Opened, records: Records, written: str) -> bytes:
-    record, *others = decided_records(on, records, written)
-    if others:
-        raise several(written, [record, *others])
+def _dropped(session: Session, written: str) -> bytes:
+    record = only_one(written, decided_records(session, written))
     if record.row is None:
-        target = on.target.name
+        target = session.target.name
         raise UsageError(
             "_id {id} is in {target} and not in its ledger. `{inspect}` shows it and its "
             "nearest neighbours.",
@@ -301,13 +315,13 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
     return record.key
 
 
-def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
-    texts = on.target.cleaned({one.key: one.dropped for one in records if one.dropped})
-    return [_as_kept(on, record, texts.get(record.key)) for record in records]
+def _kept_all(session: Session, records: Sequence[Record]) -> list[Document | Message]:
+    texts = session.target.cleaned({one.key: one.dropped for one in records if one.dropped})
+    return [_as_kept(session, record, texts.get(record.key)) for record in records]
 
 
-def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message:
-    name, source = shown(record.key), on.target.source.full_name
+def _as_kept(session: Session, record: Record, text: str | None) -> Document | Message:
+    name, source = shown(record.key), session.target.source.full_name
     if record.dropped is None:
         return Message(
             "the source {source} no longer holds _id {id}, and the ledger holds no copy of it "
@@ -315,9 +329,9 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message
             source=source,
             id=name,
         )
-    why_not, most = None, on.settings.source.max_chars
+    why_not, most = None, session.settings.source.max_chars
     if text is None:
-        no_text = refusal(record.dropped, on.settings.source.field)
+        no_text = refusal(record.dropped, session.settings.source.field)
         why_not = Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
     elif len(text) > most:
         why = too_long(len(text), most).detail
@@ -326,10 +340,10 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message
         why_not = Message("nothing is left of the text of _id {id} after cleaning.", id=name)
     if why_not:
         repair = Message(
-            "Repair it in the source; then the same command, or --requeue to have it decided anew."
+            "Repair it in the source; then the same command, or --requeue to have it decided again."
         )
         return joined([why_not, repair])
     document = record.dropped.with_content(text or "")
-    if not on.target.rows.fits(Documents.of([document])).all():
+    if not session.target.rows.fits(Documents.of([document])).all():
         return Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
     return document

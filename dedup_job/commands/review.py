@@ -1,4 +1,4 @@
-"""Labels of pairs: given one by one to a sample, written as lines of JSON, and read again."""
+"""Labels of pairs: given one by one to a sample, exported and imported as lines of JSON."""
 
 import getpass
 import json
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 import xxhash
 from pydantic import BaseModel, Field, ValidationError
 
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.session import Session, open_target
 from dedup_job.documents import Pair
 from dedup_job.messages import Message, UsageError, joined, said_by
 from dedup_job.mongo import id_keys, raw_bson
@@ -24,7 +24,7 @@ from dedup_job.mongo.id_keys import MALFORMED, parsed, shown_value
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
-from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.mongo.target import Target
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, ListKind
@@ -39,13 +39,13 @@ LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 LETTER_OF = {label: letter for letter, label in LETTERS.items()}
 _WRONG = Message("{number:,} lines are not labels; none was stored:")
 NAMED = 10
-"""Problems in a message."""
+"""Largest number of problems that a message names."""
 
 
-def own_name(given: str | None) -> str:
-    """Return the name under which answers are stored: the one given, else the user's own."""
+def own_name(name: str | None) -> str:
+    """Return the name to store answers under, by default the user's; UsageError if unusable."""
     try:
-        name = getpass.getuser() if given is None else given
+        name = getpass.getuser() if name is None else name
     except (KeyError, OSError, ImportError) as e:
         raise UsageError("this user has no name; give one with --name.") from e
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -67,103 +67,104 @@ def open_review(
 ) -> "Iterator[Review]":
     """Draw a sample, by number and seed; yield its review by a person of this name.
 
-    Raises UsageError without a run or a pair, StateMismatch if labels would not last.
+    UsageError without a run or a pair, StateMismatch if labels would not last.
     """
-    with opened(settings, target, progress) as on:
-        check_target_lasts(on.target.documents)
-        on.progress.stage(Message("drawing a sample of pairs"))
+    with open_target(settings, target, progress) as session:
+        check_target_lasts(session.target.documents)
+        progress.stage(Message("drawing a sample of pairs"))
         number, seed = sample
         near, refused = (
-            Sampler(on.target, ListFilter(what)).draw(seed, number, number)
+            Sampler(session.target, ListFilter(what)).draw(seed, number, number)
             for what in (ListKind.NEAR, ListKind.REFUSED)
         )
-        drawn = review_sample(near, refused, number)
-        if not drawn:
+        pairs = review_sample(near, refused, number)
+        if not pairs:
             raise UsageError(
                 "{target} has nothing to review: no run dropped a near duplicate or compared "
                 "two documents and kept them apart.",
-                target=on.target.name,
+                target=session.target.name,
             )
-        on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
-        on.target.retry.progress = QUIET  # it is shown no longer
-        yield Review(on, name, drawn)
+        retry = session.target.retry
+        retry.seconds = min(retry.seconds, _PATIENCE)
+        retry.progress = QUIET  # it is shown no longer
+        yield Review(session.target, name, pairs)
 
 
 class Review:
     """A sample of pairs under review by one person, for several threads; stored_in: a namespace."""
 
-    def __init__(self, on: Opened, name: str, drawn: Sequence[DecidedDocument]) -> None:
-        self._on, self.target, self.name = on, on.target.name, name
-        self.stored_in = on.target.labels.full_name
-        self._reader = PairReader(on.target)
-        self._drawn = {_key(pair): pair for pair in drawn}
-        self._keys = [*self._drawn]
+    def __init__(self, target: Target, name: str, pairs: Sequence[DecidedDocument]) -> None:
+        self._target, self.target, self.name = target, target.name, name
+        self.stored_in = target.labels.full_name
+        self._reader = PairReader(target)
+        self._pairs = {_key(pair): pair for pair in pairs}
+        self._keys = [*self._pairs]
         self._storing = threading.Lock()
-        self._said: dict[str, LabelRow] = {}
+        self._labels: dict[str, LabelRow] = {}
         self.refresh()
 
     def refresh(self) -> None:
-        """Read this person's labels again: they may come from another process as well."""
+        """Read this person's labels again, since another process may have stored some."""
         with translated(), self._storing:
-            rows = sorted(label_rows(self._on.target, self.name), key=lambda row: row.when)
-            self._said = {_key(row.document): row for row in rows}
+            rows = sorted(label_rows(self._target, self.name), key=lambda row: row.when)
+            self._labels = {_key(row.document): row for row in rows}
 
     def next_open(self, after: str | None = None) -> str | None:
-        """Return the first pair without an answer behind this one, then from the beginning."""
-        start = self._keys.index(after) + 1 if after in self._drawn else 0
+        """Return the key of the next pair without an answer, from the start at the end; or None."""
+        start = self._keys.index(after) + 1 if after in self._pairs else 0
         order = [*self._keys[start:], *self._keys[:start]]
-        return next((key for key in order if key not in self._said), None)
+        return next((key for key in order if key not in self._labels), None)
 
     def before(self, key: str | None) -> str:
-        """Return the pair before this one in the sample; the first one has none before it."""
-        place = self._keys.index(key) if key in self._drawn else len(self._keys)
-        return self._keys[max(place - 1, 0)]
+        """Return the key of the pair before this one in the sample, or of the first one."""
+        position = self._keys.index(key) if key in self._pairs else len(self._keys)
+        return self._keys[max(position - 1, 0)]
 
     def pair(self, key: str) -> AskedPair:
-        """Return a pair with its texts; UsageError where it is not of this review."""
-        said, drawn = self._said.get(key), self._known(key)
+        """Return a pair with its texts and label; UsageError if it is not of this review."""
+        stored, known = self._labels.get(key), self._known(key)
         with translated():
-            pair = self._read(drawn)
-        number = self._keys.index(key) + 1 if key in self._drawn else 0
-        return AskedPair(key, number, pair, said.label if said else None)
+            pair = self._read(known)
+        number = self._keys.index(key) + 1 if key in self._pairs else 0
+        return AskedPair(key, number, pair, stored.label if stored else None)
 
     def answer(self, key: str, label: Label) -> None:
-        """Store what the person says of a pair, in place of what they said before."""
+        """Store the person's label of a pair in place of the former one."""
         with translated(), self._storing:
             row = LabelRow(self._known(key), self.name, label, datetime.now(UTC))
-            put_labels(self._on.target, [row])
-            self._said = {**{k: v for k, v in self._said.items() if k != key}, key: row}
+            put_labels(self._target, [row])
+            self._labels = {**{k: v for k, v in self._labels.items() if k != key}, key: row}
 
     def progress(self) -> ReviewProgress:
-        """Return figures over all that this person said of the target."""
-        rows = self._said
-        said = Counter((row.document.decision, row.label) for row in rows.values())
-        same = said[DUPLICATE, Label.SAME]
+        """Return the figures over all labels that this person gave for the target."""
+        rows = self._labels
+        counts = Counter((row.document.decision, row.label) for row in rows.values())
+        same = counts[DUPLICATE, Label.SAME]
         return ReviewProgress(
             sum(key in rows for key in self._keys),
             len(self._keys),
-            Proportion(same, same + said[DUPLICATE, Label.DIFFERENT]),
-            Proportion(same, same + said[KEPT, Label.SAME]),
-            sum(n for (_, label), n in said.items() if label is Label.UNSURE),
+            Proportion(same, same + counts[DUPLICATE, Label.DIFFERENT]),
+            Proportion(same, same + counts[KEPT, Label.SAME]),
+            sum(n for (_, label), n in counts.items() if label is Label.UNSURE),
         )
 
-    def _read(self, drawn: DecidedDocument) -> DecidedDocument:
-        found = self._reader.read([drawn]).get(drawn.key)
-        if found is not None and found.pair.of == drawn.pair.of:
+    def _read(self, pair: DecidedDocument) -> DecidedDocument:
+        found = self._reader.read([pair]).get(pair.key)
+        if found is not None and found.pair.of == pair.pair.of:
             return found
-        texts = self._on.target.texts([*drawn.keys])
-        text, other = texts.get(drawn.key), texts.get(drawn.pair.of)
+        texts = self._target.texts([*pair.keys])
+        text, other = texts.get(pair.key), texts.get(pair.pair.of)
         if text is None:
-            text = texts_of_dropped(self._on.target, [drawn.key]).get(drawn.key)
-        said = drawn.key, drawn.decision, drawn.reason, drawn.pair
-        return self._reader.named(*said, text=text, other=other)
+            text = texts_of_dropped(self._target, [pair.key]).get(pair.key)
+        decided = pair.key, pair.decision, pair.reason, pair.pair
+        return self._reader.named(*decided, text=text, other=other)
 
     def _known(self, key: str) -> DecidedDocument:
-        if key in self._drawn:
-            return self._drawn[key]
-        if key not in self._said:
-            raise UsageError("this page is of another review: load it anew.")
-        return self._said[key].document
+        if key in self._pairs:
+            return self._pairs[key]
+        if key not in self._labels:
+            raise UsageError("this page is of another review: reload it.")
+        return self._labels[key].document
 
 
 def _key(pair: DecidedDocument) -> str:
@@ -172,8 +173,8 @@ def _key(pair: DecidedDocument) -> str:
 
 def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
     """Yield the labels of a target, of all names, as lines of JSON."""
-    with opened(settings, target, progress) as on:
-        for line in label_lines(on):
+    with open_target(settings, target, progress) as session:
+        for line in label_lines(session):
             yield json.dumps(line, ensure_ascii=False)
 
 
@@ -184,28 +185,29 @@ def import_labels(
     name: str | None = None,
     progress: Progress = QUIET,
 ) -> int:
-    """Store labels from lines of JSON; return how many are new, or later than those there are.
+    """Store labels from lines of JSON; return the number of new ones and of later ones.
 
-    name: the person who labelled, for lines without a name. UsageError names lines that are not
-    labels; then none is stored.
+    name: the person who labelled, for lines without a name. UsageError names malformed lines; then
+    none is stored.
     """
-    with opened(settings, target, progress) as on:
-        check_target_lasts(on.target.documents)
-        latest = {(*row.document.keys, row.name): row.when for row in label_rows(on.target)}
+    with open_target(settings, target, progress) as session:
+        check_target_lasts(session.target.documents)
+        latest = {(*row.document.keys, row.name): row.when for row in label_rows(session.target)}
         fresh: dict[Any, LabelRow] = {}
         for row in read_lines(lines, lambda line, _: _Line(**line).row(name), _WRONG):
             own = (*row.document.keys, row.name)
             if own not in latest or latest[own] < row.when:
                 latest[own], fresh[own] = row.when, row
-        put_labels(on.target, _as_decided(on.target, [*fresh.values()]))
+        put_labels(session.target, _as_decided(session.target, [*fresh.values()]))
         return len(fresh)
 
 
-def label_lines(on: Opened, between: str = "\n") -> Iterator[dict[str, Any]]:
-    """Yield all labels with the texts that they are about; between: the parts of a text."""
+def label_lines(session: Session, separator: str = "\n") -> Iterator[dict[str, Any]]:
+    """Yield all labels of a target as JSON objects with both texts; separator: of their fields."""
     numbers = count(1)
-    for part in in_turn(label_rows(on.target)):
-        texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
+    for part in in_turn(label_rows(session.target)):
+        found = _texts(session.target, part)
+        texts = {key: text.replace(BREAK, separator) for key, text in found.items()}
         for row in part:
             document = row.document
             place = id_keys.place_of(document.pair.of)
@@ -229,11 +231,10 @@ def _id_as_json(key: bytes) -> Any:
     return id_as_json(shown_value(id_keys.storable(id_keys.own_key(key))))
 
 
-def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
+def _texts(target: Target, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
-    own = [key for key in keys if not id_keys.place_of(key)]
-    found = on.target.origin.texts(own)
-    return {**on.target.texts([key for key in keys if key not in found]), **found}
+    found = target.origin.texts([key for key in keys if not id_keys.place_of(key)])
+    return {**target.texts([key for key in keys if key not in found]), **found}
 
 
 class _Line(BaseModel):
@@ -245,15 +246,16 @@ class _Line(BaseModel):
     when: datetime | None = None
 
     def row(self, default: str | None) -> LabelRow:
-        """Return the label; ValueError if its name or an _id is none. default: a name."""
+        """Return the label; ValueError if its name or an `_id` is unusable. default: the name."""
         name = self.name or default or ""
         if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
             raise ValueError(Message("name is {name!r}, expected who gave the label", name=name))
-        of, key = (id_keys.stored(parsed(json.dumps(each))) for each in (self.id_a, self.id_b))
-        of = raw_bson.renamed(of, self.against.encode()) if self.against else of
+        original, key = (id_keys.stored(parsed(json.dumps(id_))) for id_ in (self.id_a, self.id_b))
+        if self.against:
+            original = raw_bson.renamed(original, self.against.encode())
         when = self.when or datetime.now(UTC)
         return LabelRow(
-            DecidedDocument(key, "", "", Pair(of, 0, None, ())),
+            DecidedDocument(key, "", "", Pair(original, 0, None, ())),
             name,
             LETTERS[self.label],
             when if when.tzinfo else when.replace(tzinfo=UTC),
@@ -266,9 +268,9 @@ def read_lines(
     head: Message,
     file: str = "",
 ) -> list[T]:
-    """Return a value for each line of JSON; UsageError names the first wrong lines below a head.
+    """Return a value for each line of JSON; UsageError lists malformed lines below a head.
 
-    read: makes the value of an object, and of the words for its line; ValueError if it is wrong.
+    read: returns the value of an object, given the name of its line; ValueError if malformed.
     """
     values, wrong = list[T](), list[str]()
     for number, line in enumerate(lines, 1):
@@ -290,7 +292,7 @@ def read_lines(
 
 
 def problem_list(head: Message, wrong: Sequence[str]) -> Message:
-    """Return a message that names the first of many problems, a line each."""
+    """Return a message of the head and the first problems, a line each."""
     more = len(wrong) - NAMED
     last = [Message("... and {number:,} more", number=more)] if more > 0 else []
     return joined([head, *wrong[:NAMED], *last], "\n")
@@ -306,7 +308,7 @@ def _object_of(line: str) -> dict[str, Any]:
     return values
 
 
-def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
+def _as_decided(target: Target, rows: Sequence[LabelRow]) -> list[LabelRow]:
     pairs, reader = [row.document for row in rows], PairReader(target)
     dropped = reader.read(pairs, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)

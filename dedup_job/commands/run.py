@@ -1,4 +1,4 @@
-"""A run: its parts wired together, after all checks; a dry run's target, and what it shows."""
+"""A run: its checks, its job, the target of a dry run, and the survey of its decisions."""
 
 import logging
 import platform
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib import metadata
 from operator import itemgetter
 
@@ -15,13 +15,18 @@ import numpy as np
 import xxhash
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.commands.cores import index_memory, preparing_threads
-from dedup_job.commands.opened import connected, form_of, preparation
-from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
+from dedup_job.commands.session import (
+    connected,
+    form_of,
+    index_memory,
+    preparation,
+    preparing_threads,
+)
+from dedup_job.commands.snapshots import ReferenceSnapshots, SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped
 from dedup_job.index import KeptIndex
 from dedup_job.job import parts, pipeline
 from dedup_job.judgment.features import RULES
@@ -49,7 +54,7 @@ _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Options of one run that are no settings; follow: stay and decide what arrives."""
+    """Run options that are not settings; follow: stay and decide documents as they arrive."""
 
     source: str
     target: str
@@ -60,12 +65,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who watches a run, and may end it.
+    """Callbacks of a run.
 
-    stop: whether to stop after the batch in hand; begun: called when there is a batch to be
-    finished from now on; agree: called before a new target is made, what it raises ends the run;
-    warn: takes a warning; collector: sees the decisions of a dry run; told: takes each report of a
-    job that follows and goes on, see pipeline.Job.
+    stop: returns whether to stop after the batch in hand; begun: called when the first batch may
+    begin; agree: called before a new target is made, its error ends the run; warn: takes a
+    warning; collector: takes the decisions of a dry run; told: takes each report of a job that
+    follows, and whether it decided nothing.
     """
 
     progress: Progress = QUIET
@@ -77,49 +82,46 @@ class Watch:
     told: Callable[[Run, bool], None] = lambda *_: None
 
 
-NOBODY = Watch()
-
-
-Spread = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
-"""Returns the job with its pages prepared by other processes."""
+NO_CALLBACKS = Watch()
+ShardPlan = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
+"""Returns a context of the job with its pages prepared by other processes."""
 
 
 def run_job(
-    settings: Settings, request: Request, watch: Watch = NOBODY, spread: Spread | None = None
+    settings: Settings,
+    request: Request,
+    watch: Watch = NO_CALLBACKS,
+    spread: ShardPlan | None = None,
 ) -> Run:
-    """Connect, check everything that can be checked before the first write, and run."""
-    progress = watch.progress
-    not_these = ("--limit", request.limit), ("--dry-run", request.dry_run)
-    if request.follow and (given := [name for name, value in not_these if value]):
+    """Connect, check all that can be checked before the first write, run; return the report."""
+    if request.follow and (request.limit or request.dry_run):
         raise UsageError(
             "--follow and {option} cannot be combined: a run that follows decides all that "
             "arrives. Leave one of them out.",
-            option=given[0],
+            option="--limit" if request.limit else "--dry-run",
         )
-    with connected(settings, progress) as (client, database):
-        names = (
-            Namespace.parse(request.source, database, "--source"),
-            Namespace.parse(request.target, database, "--target"),
-        )
+    with connected(settings, watch.progress) as (client, database):
+        source_name = Namespace.parse(request.source, database, "--source")
+        target_name = Namespace.parse(request.target, database, "--target")
         named = (Namespace.parse(n, database, "--against") for n in settings.source.against)
-        others = [*dict.fromkeys(named)]
-        retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
-        models = settings.models(progress.stage)
-        places = client, names[1], form_of(settings, models), names[0]
+        references = [*dict.fromkeys(named)]
+        retry = retry_policy(client, settings.run.retry_for, watch.progress, watch.stop)
+        models = settings.models(watch.progress.stage)
+        parts_of = client, target_name, form_of(settings, models), source_name
         target: Target | _DryTarget
         if request.dry_run:
-            target = _DryTarget(*places, retry)
+            target = _DryTarget(*parts_of, retry)
             target.collector = watch.collector
         else:
-            target = Target(*places, finish_undo, retry, retry(lambda: writers_for(client)))
+            target = Target(*parts_of, finish_undo, retry, retry(lambda: writers_for(client)))
             target.undo_days = settings.run.undo_days
         page = settings.run.page_documents
         source = Source(target.source, settings.source, retry, target.decided, page)
 
         def check() -> None:
-            checks.check_source_collection(client, names[0])
-            checks.check_target_collections(client, *names)
-            checks.check_others(client, others, *names)
+            checks.check_source_collection(client, source_name)
+            checks.check_target_collections(client, source_name, target_name)
+            checks.check_others(client, references, source_name, target_name)
             if not request.dry_run:
                 checks.check_takes_writes(client.admin.command("hello"))
                 checks.check_target_lasts(target.documents)
@@ -127,64 +129,77 @@ def run_job(
             source.check_query()
             if request.follow:
                 source.check_changes()
-            is_first = are_empty(target.decided)
-            ranking = target.form.ranking if is_first else None
+            ranking = target.form.ranking if are_empty(target.decided) else None
             source.check_fields(ranking.rules if ranking else ())
 
         retry(check)
         if settings.cleaning.html == "auto":
-            retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
-        memory = index_memory(settings, _kept_at_most(request.limit, source, target))
+            retry(lambda: checks.check_not_cleaned(client, [source_name, *references]))
+        memory = index_memory(settings, _largest_index(request.limit, source, target))
         if watch.agree and not request.dry_run and retry(target.state.read) is None:
             watch.agree(source.name, target.name)
-        progress.stage(Message("loading the dictionary"))
+        watch.progress.stage(Message("loading the dictionary"))
         _ = models.fingerprinter
-        kept_in = target, settings.index, memory / (1 + len(others))
-        keeps = not request.dry_run
-        read = (target.other(str(name), page) for name in others)
-        index = KeptIndex(settings.index)
-        threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
-        recorded = settings.recorded()
-        job = pipeline.Job(
-            about=About(source.name, target.name, recorded, versions(client), request.dry_run),
-            scope=Scope(settings.source.query, request.limit),
-            source=source,
-            target=target,
-            prepare=preparation(settings, models, target.form).prepare,
-            index=index,
-            decider=GreedyDeduplicator(
-                index, settings.decision, target.texts_of, models.judge, target, threads
-            ),
-            abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
-            snapshots=SnapshotStore(*kept_in, keeps=keeps),
-            others=[OtherSnapshots(one, *kept_in, keeps=keeps) for one in read],
-            threads=threads,
-            max_rate=settings.run.max_rate,
-            progress=progress,
-            stop=watch.stop,
-            refresher=_refresher(settings, models, source, target, progress),
-            follow=watch.told if request.follow else None,
-        )
+        read = [target.other(str(name), page) for name in references]
+        job = _job(settings, request, watch, client, models, source, target, read, memory)
         watch.begun()
         with nullcontext(job) if spread is None else spread(settings, job) as ready:
             return pipeline.run(ready)
 
 
+def _job(
+    settings: Settings,
+    request: Request,
+    watch: Watch,
+    client: Client,
+    models: Models,
+    source: Source,
+    target: "Target | _DryTarget",
+    references: Sequence[Source],
+    memory: float,
+) -> pipeline.Job:
+    index, used = KeptIndex(settings.index), versions(client)
+    stored = target, settings.index, memory / (1 + len(references))
+    keeps = not request.dry_run
+    threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
+    return pipeline.Job(
+        about=About(source.name, target.name, settings.recorded(), used, request.dry_run),
+        scope=Scope(settings.source.query, request.limit),
+        source=source,
+        target=target,
+        prepare=preparation(settings, models, target.form).prepare,
+        index=index,
+        decider=GreedyDeduplicator(
+            index, settings.decision, target.texts_of, models.judge, target, threads
+        ),
+        abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
+        snapshots=SnapshotStore(*stored, keeps=keeps),
+        others=[ReferenceSnapshots(one, *stored, keeps=keeps) for one in references],
+        threads=threads,
+        max_rate=settings.run.max_rate,
+        progress=watch.progress,
+        stop=watch.stop,
+        refresher=_refresher(settings, models, source, target, watch.progress),
+        follow=watch.told if request.follow else None,
+    )
+
+
 def _refresher(
     settings: Settings, models: Models, source: Source, target: TargetReader, progress: Progress
 ) -> Refresher | None:
-    wanted = settings.source.on_change, settings.source.on_delete
-    if not isinstance(target, Target) or wanted == (OnChange.KEEP, OnDelete.KEEP):
+    policies = settings.source.on_change, settings.source.on_delete
+    if not isinstance(target, Target) or policies == (OnChange.KEEP, OnDelete.KEEP):
         return None
     recheck = PairRecheck(settings.decision, settings.index, models)
 
     def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
         return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
-    return Refresher(target, source, *wanted, settings.abort_if.leaving, alike, progress)
+    return Refresher(target, source, *policies, settings.abort_if.leaving, alike, progress)
 
 
-def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:
+def _largest_index(limit: int | None, source: Source, target: TargetReader) -> int:
+    """Return an upper estimate of the target's size after the run."""
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     return kept + min(more, limit or more)
@@ -192,18 +207,18 @@ def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> in
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return those of the packages, which are the same wherever a run is at work."""
+    """Return the versions of the packages that decide, by name; they are equal on all machines."""
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
 def versions(client: Client | None = None) -> dict[str, str]:
-    """Return the versions of what has a part in a decision: in this process, and the server's."""
+    """Return the versions of packages, rules, Python and the client's server, by name."""
     own = package_versions() | {"rules": str(RULES), "python": platform.python_version()}
     return own | ({"server": client.server_info()["version"]} if client else {})
 
 
 class _DryTarget(TargetReader, parts.Target):
-    """Reads the target; what would be there is read from the source."""
+    """A target that is only read; documents that a dry run kept are read from the source."""
 
     collector: "SurveyCollector | None" = None
 
@@ -227,8 +242,8 @@ class _DryTarget(TargetReader, parts.Target):
         return texts.joined(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        ranks, asked = super().ranks_of(keys), keys.list()
-        missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
+        ranks, all_keys = super().ranks_of(keys), keys.list()
+        missing = [key for key, rank in zip(all_keys, ranks, strict=True) if not rank]
         ranking = self.form.ranking
         if ranking is None or not missing:
             return ranks
@@ -236,7 +251,7 @@ class _DryTarget(TargetReader, parts.Target):
         texts = self.texts([*found])
         documents = Documents.of(found[key].with_content(text) for key, text in texts.items())
         more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
-        return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
+        return [rank or more.get(key, b"") for key, rank in zip(all_keys, ranks, strict=True)]
 
     def write(self, batch: Batch, decisions: Decisions, *_: object) -> None:
         if self.collector is not None:
@@ -247,13 +262,13 @@ class _DryTarget(TargetReader, parts.Target):
             self.collector.finish(report, self.texts)
 
 
-_MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end
+_MAX_TEXT = 5000  # characters of a text in memory; a longer one is looked up at the end
 _OTHER = "other"  # documents without a near one
-_GONE = Skipped(Reason.MISSING)  # for the text of a document that is no longer at hand
+_NO_CONTENT = Skipped(Reason.MISSING)  # for a text that is no longer in memory
 
 
 class SurveyCollector:
-    """Watches the decisions of a dry run; afterwards `survey` has what a page says."""
+    """Samples the decisions of a dry run; `survey` is None until its end."""
 
     def __init__(self) -> None:
         self._bins = {what: [0] * BINS for what in (ListKind.NEAR, ListKind.REFUSED)}
@@ -267,39 +282,32 @@ class SurveyCollector:
         if decisions.superseded is not None:
             _, keys, dropped = decisions.superseded
             for key, decision in zip(keys.list(), dropped, strict=True):
-                self._take(Document(None, key, b"", _GONE), decision)
+                self._take(Document(None, key, b"", _NO_CONTENT), decision)
 
     def _take(self, document: Document, decision: Decision) -> None:
         at_random = xxhash.xxh3_64_intdigest(document.key)
-        decided = partial(decided_document, document, decision)
         if isinstance(decision, Kept):
-            if decision.nearest is not None:
-                self._draw(ListKind.REFUSED, decision.nearest, at_random, decided)
+            what, pair = ListKind.REFUSED, decision.nearest
         elif isinstance(decision, Duplicate) and decision.reason is Reason.NEAR:
-            self._draw(ListKind.NEAR, decision.pair, at_random, decided)
+            what, pair = ListKind.NEAR, decision.pair
         else:
-            self._hold((_OTHER, decision.reason), OTHERS, at_random, decided)
-
-    def _draw(
-        self, what: ListKind, pair: Pair, at_random: float, decided: Callable[[], DecidedDocument]
-    ) -> None:
+            self._hold((_OTHER, decision.reason), OTHERS, at_random, document, decision)
+            return
+        if pair is None:
+            return
         if pair.measure is not None and (not pair.kind or pair.kind in BY_THRESHOLD):
             self._bins[what][min(int(pair.measure * BINS), BINS - 1)] += 1
             narrow = pair.measure if what is ListKind.NEAR else -pair.measure
-            self._hold((what, "extreme"), EXTREME, narrow, decided)
-        self._hold((what, "random"), RANDOM, at_random, decided)
+            self._hold((what, "extreme"), EXTREME, narrow, document, decision)
+        self._hold((what, "random"), RANDOM, at_random, document, decision)
 
     def _hold(
-        self,
-        part: tuple[str, str],
-        most: int,
-        rank: float,
-        decided: Callable[[], DecidedDocument],
+        self, part: tuple[str, str], most: int, rank: float, document: Document, decision: Decision
     ) -> None:
-        """Keep a document, made by `decided`, if its rank is among the `most` lowest."""
+        """Keep a document if its rank is among the `most` lowest."""
         held = self._held[part]
         if len(held) < most or rank < held[-1][0]:
-            insort(held, (rank, decided()), key=itemgetter(0))
+            insort(held, (rank, decided_document(document, decision)), key=itemgetter(0))
             del held[most:]
 
     def _drawn(self, what: ListKind) -> PairSample:
@@ -307,23 +315,23 @@ class SurveyCollector:
         return PairSample(self._bins[what], *parts)
 
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
-        """Make the survey; texts: looks up the texts of kept documents."""
+        """Make the survey at the end of the run; texts: looks up texts of kept documents by key."""
         near, refused = map(self._drawn, (ListKind.NEAR, ListKind.REFUSED))
         others = [one for (p, _), held in self._held.items() if p == _OTHER for _, one in held]
         pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
-        named = {one.pair.of for one in pairs.values()}
-        named |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
-        held = texts(sorted(named - {b""}))
+        keys = {one.pair.of for one in pairs.values()}
+        keys |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
+        known = texts(sorted(keys - {b""}))
         found = {
-            key: replace(one, other=held.get(one.pair.of), text=one.text or held.get(key))
+            key: replace(one, other=known.get(one.pair.of), text=one.text or known.get(key))
             for key, one in pairs.items()
         }
-        counts, about = report.counts, report.about
+        about = report.about
         decision = about.settings.get("decision", {})
         judged = decision.get("judge") == "differences"
         self.survey = Survey(
             about=about,
-            counts=counts,
+            counts=report.counts,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
             near=near.changed(found),
@@ -334,7 +342,7 @@ class SurveyCollector:
 
 
 def decided_document(document: Document, decision: Decision) -> DecidedDocument:
-    """Return a document with its decision."""
+    """Return a document with its decision, as lists and pages show it."""
     if isinstance(decision, Kept):
         pair = decision.nearest or NO_PAIR
         name, reason = KEPT, pair.kind

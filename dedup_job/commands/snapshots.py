@@ -1,4 +1,4 @@
-"""The index between runs: a snapshot on disk, proved to be that of the target before use."""
+"""Snapshots of the index on disk, each verified against its collection before use."""
 
 import itertools
 import logging
@@ -31,14 +31,14 @@ _SAMPLE = 1000
 
 
 class SnapshotStore:
-    """Saves what the index remembers of a target and brings it back.
+    """Saves the index of a target to files and loads it again.
 
-    A file holds a segment of the index. It names the batch up to which all files together are the
-    target, and that of the file before it: what does not follow is of former times.
+    A file holds a segment of the index. It names the batch up to which all files together equal
+    the target, and that of the file before it: a file that does not follow is obsolete.
     """
 
     least = 100_000
-    """Kept documents; a smaller index is soon read from the target."""
+    """Kept documents from which an index is saved; a smaller one is read from the target."""
 
     def __init__(
         self,
@@ -48,48 +48,45 @@ class SnapshotStore:
         *,
         keeps: bool = True,
     ) -> None:
-        """Take the target; memory: bytes of the part of the index that grows.
-
-        keeps: whether `save` writes.
-        """
+        """Take the target; memory: bytes for the growing index part; keeps: `save` writes."""
         self._target, self._settings, self._memory, self._keeps = target, settings, memory, keeps
         self._folder = settings.folder or user_state_path("dedup")
-        self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
+        self.loaded: list[Mapping[str, Any]] = []  # facts of the files that hold the index
 
     def promised(self) -> IndexCounts | None:
-        """Return the snapshot's own counts, if it is of the target as that is now; else None.
+        """Return the counts of a snapshot of the target's present version by its headers, or None.
 
-        Its files are not checked yet, and nothing is proved: `load` does both.
+        Its files are not verified: `load` does that.
         """
         if (version := self._version()) is None:
             return None
         try:
             files = _saved(self._folder, version.id, version.generation, facts_only=True)
-            found = [saved.facts for _, saved in files]
-            if found[-1]["generation"] != version.generation:
+            headers = [saved.facts for _, saved in files]
+            if headers[-1]["generation"] != version.generation:
                 return None
-            self._check_settings(found)
-            indexes = [facts["index"] for facts in found]
+            self._check_settings(headers)
+            indexes = [facts["index"] for facts in headers]
             documents = sum(index["documents"] for index in indexes)
-            live = documents - found[-1]["gone"]
-            left_out = sum(one for index in indexes for *_, one in index["bands"])
+            live = documents - headers[-1]["gone"]
+            unindexed = sum(one for index in indexes for *_, one in index["bands"])
         except SnapshotError:
             return None
         if self._target.count(live) != live:
             return None
-        self.loaded = found
-        return IndexCounts(documents, 0, live, left_out)
+        self.loaded = headers
+        return IndexCounts(documents, 0, live, unindexed)
 
     def load(self, kept: KeptIndex) -> str | None:
-        """Load the index from the snapshot; return None, or why not, "" where there is none."""
+        """Load the index from the snapshot; return None, or why it failed, "" without files."""
         self.loaded, version = [], self._version()
         if version is None:
             return ""
         try:
             files = self._read(kept, version)
             self._check_settings(files)
-            self._read_what_came_since(kept, files[-1], version)
-            self._prove(kept)
+            self._catch_up(kept, files[-1], version)
+            self._verify(kept)
         except NoSnapshotError:
             return ""
         except SnapshotError as e:
@@ -106,16 +103,16 @@ class SnapshotStore:
             kept.replace_growing(lambda dump: snapshot.mapped(self._folder, dump))
         except OSError as e:
             self._memory = math.inf
-            said = Message(
+            warning = Message(
                 "the index has outgrown its memory, and {folder} cannot take a part of it ({why}): "
                 "it stays in memory. Make room there, or name another folder with index.folder.",
                 folder=self._folder,
                 why=e.strerror or e,
             )
-            log.warning(said)
+            log.warning(warning)
 
     def _read(self, kept: KeptIndex, version: Version) -> list[Mapping[str, Any]]:
-        """Return the facts of the files; one that is damaged ends them, unless it is the first."""
+        """Return the headers of the files before a damaged one; SnapshotError if that is first."""
         found = list[Mapping[str, Any]]()
         try:
             for _, saved in _saved(self._folder, version.id, version.generation):
@@ -125,39 +122,35 @@ class SnapshotStore:
             if not found:
                 raise
             if not isinstance(e, NoSnapshotError):
-                said = Message(
+                warning = Message(
                     "a part of the index, {file}: {why}; what it held is read from the target",
                     file=self.file_of(version, len(found)),
                     why=said_by(e),
                 )
-                log.warning(said)
+                log.warning(warning)
         return found
 
     def save(self, kept: KeptIndex) -> None:
-        """Save the index, if that is worth a file and not there already; a failure is a warning."""
-        version = self._version()
-        if (
-            not self._keeps
-            or version is None
-            or kept.live < (self.least if self._settings.folder is None else 0)
-        ):
+        """Save an index that is large enough and not saved yet; log a warning if that fails."""
+        version, least = self._version(), self.least if self._settings.folder is None else 0
+        if not self._keeps or version is None or kept.live < least:
             return
         if self.loaded and self.loaded[-1]["generation"] == version.generation:
             return
         try:
             self.write(kept, version)
         except OSError as e:
-            said = Message(
+            warning = Message(
                 "the index cannot be kept in {file} ({why}). Nothing is lost: the next run reads "
                 "it from the target instead, which takes longer.",
                 file=self.file_of(version),
                 why=e.strerror or e,
             )
-            log.warning(said)
+            log.warning(warning)
 
     def write(self, kept: KeptIndex, version: Version) -> None:
-        """Save the last segments, as one, as of `version`; OSError leaves the former files."""
-        number = min(kept.first_to_merge(), len(self.loaded))  # others lie in no file
+        """Save the last segments as one file of `version`; OSError leaves the former files."""
+        number = min(kept.first_to_merge(), len(self.loaded))  # others are in no file
         del self.loaded[number:]
         file = self.file_of(version, number)
         snapshot.remove_partial(file)
@@ -184,16 +177,14 @@ class SnapshotStore:
         return {"run": last["_id"] if last and is_done else None}
 
     def file_of(self, version: Version, number: int = 0) -> Path:
-        """Return where a part of the snapshot lies or would."""
+        """Return the path of file `number` of a version's snapshot."""
         return _file(self._folder, version.id, number)
 
     def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
         if not all(checks.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
             raise SnapshotError("it was made with other settings")
 
-    def _read_what_came_since(
-        self, kept: KeptIndex, last: Mapping[str, Any], version: Version
-    ) -> None:
+    def _catch_up(self, kept: KeptIndex, last: Mapping[str, Any], version: Version) -> None:
         run = last.get("run")
         if last["generation"] == version.generation:
             return
@@ -204,14 +195,14 @@ class SnapshotStore:
                 now=version.generation,
             )
         target = self._target
-        pieces = pieces_of_runs(target.runs, target.retry, after=run)
-        kept.tombstone({row.key for _, piece in pieces for row in piece.kept})
+        records = pieces_of_runs(target.runs, target.retry, after=run)
+        kept.tombstone({row.key for _, record in records for row in record.kept})
         later = target.retry(lambda: target.runs.distinct("_id", {"_id": {"$gt": run}}))
         checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}
         if later != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
             kept.extend(target.kept(after=run))  # no index leads there
 
-    def _prove(self, kept: KeptIndex) -> None:
+    def _verify(self, kept: KeptIndex) -> None:
         if (count := self._target.count(kept.live)) != kept.live:
             raise SnapshotError(
                 "it holds {number:,} documents, the target {count:,}", number=kept.live, count=count
@@ -224,45 +215,45 @@ class SnapshotStore:
             raise SnapshotError("it differs from what the target holds")
 
 
-_MOST_GONE = 0.25  # of all documents; where more are, all are read again
+_MOST_GONE = 0.25  # share of deleted documents above which all are read again
 _KEYS = 10_000  # read at once
 
 
-class OtherSnapshots(SnapshotStore):
-    """The index of a collection that is only read; its files lie beside those of the target.
+class ReferenceSnapshots(SnapshotStore):
+    """The index of a reference collection; its files are beside those of the target.
 
-    A file names the moment up to which it and those before it hold all. Where a change stream tells
-    what came since, only that is read; else the whole collection is.
+    A file names the moment up to which it and the files before it are complete. Later changes are
+    read from the change stream; without one the whole collection is read.
     """
 
     least = 5000
 
     def __init__(self, source: Source, *store: Any, keeps: bool) -> None:
-        """Take the collection, then what `SnapshotStore` takes."""
+        """Take the collection; store: the arguments of `SnapshotStore`."""
         super().__init__(*store, keeps=keeps)
         self._source, self.name = source, source.name
 
     def mark(self) -> None:
-        """Remember the present moment, from which the next run reads."""
+        """Record the present moment, from which the next run reads changes."""
         self._source.mark(None)
 
     def fill(
         self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
     ) -> None:
-        """Add the documents of the collection to an index; read: prepares pages."""
+        """Add the documents of the collection to an index; read: returns batches of its pages."""
         part, self._prepared = KeptIndex(self._settings), read
         if why_not := self.load(part):
-            said = Message(
+            line = Message(
                 "{name} is read as a whole; its snapshot: {why}", name=self.name, why=why_not
             )
-            log.info(said)
+            log.info(line)
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)
         index.add_reference(self.name, part)
 
     def save(self, kept: KeptIndex) -> None:
-        """Save it where the next run can prove it."""
+        """Save the index if the next run can verify it by the change stream."""
         if self._source.bookmark is not None:
             super().save(kept)
 
@@ -284,21 +275,21 @@ class OtherSnapshots(SnapshotStore):
         assert bookmark is not None  # else nothing is saved
         return {"bookmark": json_util.dumps(asdict(bookmark))}
 
-    def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any], *_: object) -> None:
+    def _catch_up(self, kept: KeptIndex, last: Mapping[str, Any], *_: object) -> None:
         since = Bookmark(**json_util.loads(last["bookmark"]))
         try:
-            found = self._source.happened(since)
-            came = in_order(found.inserted | found.changed)
+            changes = self._source.happened(since)
+            new = in_order(changes.inserted | changes.changed)
         except NotFollowed as e:
             raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
-        kept.tombstone(found.inserted | found.changed | found.deleted)
+        kept.tombstone(changes.inserted | changes.changed | changes.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
             raise SnapshotError("many of its documents are gone")
-        parts = map(self._source.read_by_id, in_turn(came, _KEYS))
+        parts = map(self._source.read_by_id, in_turn(new, _KEYS))
         self._add(kept, itertools.chain.from_iterable(parts))
 
-    def _prove(self, kept: KeptIndex) -> None:
-        """Do nothing: the change stream has proved it."""
+    def _verify(self, kept: KeptIndex) -> None:
+        """Do nothing: the change stream has verified it."""
 
 
 def _file(folder: Path, target: str, number: int) -> Path:
@@ -308,13 +299,13 @@ def _file(folder: Path, target: str, number: int) -> Path:
 def _saved(
     folder: Path, target: str, last: int | None = None, *, facts_only: bool = False
 ) -> Iterator[tuple[Path, Snapshot]]:
-    """Yield the files of a target up to that of batch `last`; SnapshotError ends them."""
+    """Yield path and content of a target's files, up to batch `last` or to a SnapshotError."""
     before = None
     for number in itertools.count():
         file = _file(folder, target, number)
         saved = snapshot.read(file, facts_only=facts_only)
         if number and saved.facts["after"] != before:
-            return  # of former times
+            return  # it is obsolete
         yield file, saved
         before = saved.facts["generation"]
         if before == last:
@@ -322,22 +313,22 @@ def _saved(
 
 
 def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
-    """Return a target's index files, by their headers and its state document; None without any."""
-    found, size, why_not = list[Any](), 0, ""
+    """Return a summary of a target's index files; state: the target's; None without files."""
+    headers, size, why_not = list[Any](), 0, ""
     try:
         saved_in = folder or user_state_path("dedup")
         for file, saved in _saved(saved_in, state["id"], facts_only=True):
             size += file.stat().st_size
-            found.append(saved.facts)
+            headers.append(saved.facts)
     except NoSnapshotError:
-        if not found:
+        if not headers:
             return None
     except SnapshotError as e:
         why_not = said_by(e)
-    behind = state["generation"] - found[-1]["generation"] if found else 0
-    if any(facts["stamp"] != state["settings"] for facts in found):
+    behind = state["generation"] - headers[-1]["generation"] if headers else 0
+    if any(facts["stamp"] != state["settings"] for facts in headers):
         why_not = Message("it was made with other settings")
-    elif behind and found[-1]["run"] is None:
+    elif behind and headers[-1]["run"] is None:
         why_not = Message("it is {batches:,} batches behind the target", batches=behind)
-    documents = sum(facts["index"]["documents"] for facts in found)
+    documents = sum(facts["index"]["documents"] for facts in headers)
     return IndexFiles(documents, size, why_not)

@@ -1,4 +1,4 @@
-"""A page as one file: a template, its words in two languages, its style and its scripts."""
+"""Pages in HTML: templates with their words in two languages, styles and scripts."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,20 +20,19 @@ from dedup_job.text_fields import values_in
 
 _LOADED = ("page.css", "review.css", "look.js", "review.js", "assets/htmx.min.js")
 STATIC: Final = {file.rpartition("/")[2]: file for file in _LOADED}
-"""The files of this room that the page loads, by their names there."""
+"""Files of this folder that the review page loads, by their names in its addresses."""
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 150  # characters of each end of a change
 _CELL = 200  # characters of a value in a table
-_WHOLE = 6000  # characters of a text that the review shows whole; of longer ones what differs
+_WHOLE = 6000  # characters of a text that the review shows whole; longer ones are shortened
 
 
 def report_page(survey: Survey, language: str = "") -> str:
-    """Return the report of a target as one HTML file that loads nothing.
+    """Return the report of a target as one HTML file that loads nothing; texts are escaped.
 
-    language: `en` or `zh`, what was asked for, "" for nothing: look.js says which one is shown.
-    Every text is escaped.
+    language: `en` or `zh`, "" for the browser's choice, which look.js makes.
     """
     runs = [[run.number, run.counts.repeat_rate] for run in survey.runs if run.counts.scanned]
     bins = {"near": survey.near.bins, "refused": survey.refused.bins}
@@ -44,19 +43,19 @@ def report_page(survey: Survey, language: str = "") -> str:
 
 
 def review_part(template: str, /, **values: Any) -> Markup:
-    """Return a filled template of `dedup review`; every text is escaped."""
+    """Return a template of `dedup review` filled with values; texts are escaped."""
     return Markup(environment().get_template(f"{template}.html.j2").render(values, most=_WHOLE))
 
 
 def failure_part(why: str) -> str:
-    """Return the message of the page where nothing was done."""
+    """Return the page's element for an error message."""
     return Markup('<p id="message" class="notice" role="alert">{}</p>').format(escaped(why))
 
 
 def words(key: str, **values: Any) -> Markup:
-    """Return a phrase in all languages, marked so that the page shows one of them.
+    """Return a phrase in all languages, each in an element, of which the page shows one.
 
-    key: section and name in words.toml; `label` is that of the names that rows hold.
+    key: section and name in words.toml; section `label`: names that rows hold.
     """
     section, _, name = key.partition(".")
     if section == "label":
@@ -78,7 +77,7 @@ def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of this room."""
+    """Return the text of a file of this folder."""
     return files("dedup_job.pages").joinpath(name).read_text(encoding="utf-8")
 
 

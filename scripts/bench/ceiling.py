@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pymongo import MongoClient
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.commands.opened import form_of, preparation
+from dedup_job.commands.session import form_of, preparation
 from dedup_job.decision import greedy
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.index import KeptIndex

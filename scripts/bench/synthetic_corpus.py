@@ -98,7 +98,7 @@ def stock(kind: str, file: Path | None = None, size: int = 1000, seed: int = 1) 
     paragraphs = (
         ("".join(text[: len(text) // 2]), "".join(text[len(text) // 2 :])) for text in made
     )
-    return Stock.of(markup_and_clauses(phrases.dress(rng, pair)) for pair in paragraphs)
+    return Stock.of(markup_and_clauses(phrases.as_html(rng, pair)) for pair in paragraphs)
 
 
 def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:

@@ -33,8 +33,8 @@ def hostile(database):
     return database
 
 
-def said(database, *words, width):
-    """Return what a command prints on a terminal so wide, None for a pipe."""
+def printed(database, *words, width):
+    """Return the output of a command on a terminal of this width, or on a pipe (None)."""
     terminal = {"FORCE_COLOR": "1", "TERM": "dumb", "COLUMNS": f"{width}", "LINES": "50"}
     result = invoke(
         *(*words[:1], "--db", database.name, "--target", f"t{WEIRD}", *words[1:]),
@@ -58,7 +58,7 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
         (["inspect", ids[1], "--limit", "64"], ids),
         (["check", "--source", WEIRD, "--report", str(file)], []),
     ):
-        output = said(hostile, *words, width=width)
+        output = printed(hostile, *words, width=width)
         assert commands(output) == [], words
         for name in named:
             assert name in output, words
@@ -78,7 +78,7 @@ def test_ids_as_they_are_printed_stand_in_a_file(hostile, tmp_path):
     file = tmp_path / "ids"
     lines = [*map(shown, keys), ends["_id"]]
     file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8", newline="")
-    output = said(hostile, "restore", "--ids", str(file), width=None)
+    output = printed(hostile, "restore", "--ids", str(file), width=None)
     assert f": {len(IDS) + 1} documents " in output
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from dedup_job.report.output import Output
-from dedup_job.report.pairs import Piece, legend, marked_line, pieces_of, side_by_side, visible
+from dedup_job.report.pairs import legend, marked_line, pieces_of, side_by_side, visible
 from tests.running import invoke
 
 TEXTS = st.text("ABab是不了1.。)\n 　", max_size=40)
@@ -20,15 +20,28 @@ LABELLED = [
     ("题干？A、甲B、乙", "题干？\nＡ．甲\nＢ．乙"),
     ("Pick one. A. cat B. dog", "Pick one. a) cat b) dog"),
 ]
+LINES = "\n".join(f"第{n}行的字，" for n in range(3000))
+CHANGES = [  # left, right, and the changed segments
+    ("共1994年", "共1984年", [("1994", "1984")]),
+    ("it increases by 3.5", "it decreases by 3.25", [("increases", "decreases"), ("3.5", "3.25")]),
+    ("甲乙丙的丁戊己", "子丑寅的卯辰巳", [("甲乙丙的丁戊己", "子丑寅的卯辰巳")]),  # no island
+    *((left, right, []) for left, right in LABELLED),
+    ("问？A. 甲 B. 乙", "问？A. 乙 B. 甲", [("", "乙"), ("乙", "")]),
+    ("富含维生素A. 的是", "富含维生素B. 的是", [("A", "B")]),
+    ("甲？ A. 一 B. 二 答案：A", "甲？ A. 一 B. 二 答案：B", [("A", "B")]),
+    (
+        f"起{LINES} A. 甲 B. 乙 C. 丙？终",
+        f"始{LINES}\n(A)甲\n(B)乙\n(C)丙？末",
+        [("起", "始"), ("终", "末")],
+    ),
+]
 
 
 def plain(width=100):
-    """Return a console that is no terminal."""
     return Output(io.StringIO(), width=width)
 
 
 def printed(left, right, console):
-    """Return both texts side by side as they are printed."""
     console.table(side_by_side(("one", "other"), left, right, console))
     return console.file.getvalue()
 
@@ -44,52 +57,18 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
     assert all(a.same != b.same for a, b in pairwise(pieces))
 
 
-def test_a_number_and_a_word_are_changed_whole():
-    assert pieces_of("共1994年", "共1984年") == [
-        Piece("共", "共", same=True),
-        Piece("1994", "1984", same=False),
-        Piece("年", "年", same=True),
-    ]
-    changed = [p for p in pieces_of("it increases by 3.5", "it decreases by 3.25") if not p.same]
-    assert [(p.left, p.right) for p in changed] == [("increases", "decreases"), ("3.5", "3.25")]
+@pytest.mark.parametrize(("left", "right", "changed"), CHANGES)
+def test_numbers_words_and_letters_are_changed_whole_and_labels_of_choices_are_no_changes(
+    left, right, changed
+):
+    assert [(p.left, p.right) for p in pieces_of(left, right) if not p.same] == changed
 
 
 @pytest.mark.parametrize(("left", "right"), LABELLED)
-def test_labels_of_choices_are_no_changes_as_they_are_none_to_the_judge(left, right):
-    assert pieces_of(left, right) == [Piece(left, right, same=True)]
+def test_labels_of_choices_are_no_changes_to_the_judge_either(left, right):
     judged = json.loads(invoke("inspect", left, right, "--json").stdout)["pair"]
     assert judged["weighed"]["probability"] == 1
     assert {one["kind"] for one in judged["differences"]} == {"layout"}
-
-
-def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_labels():
-    pieces = pieces_of("问？A. 甲 B. 乙", "问？A. 乙 B. 甲")
-    assert {p.left + p.right for p in pieces if not p.same} == {"乙"}
-
-
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        ("富含维生素A. 的是", "富含维生素B. 的是"),
-        ("甲？ A. 一 B. 二 答案：A", "甲？ A. 一 B. 二 答案：B"),
-        ("已知点A.B.", "已知点B.A."),
-    ],
-)
-def test_a_letter_that_is_no_label_is_marked(left, right):
-    changed = [(p.left, p.right) for p in pieces_of(left, right) if not p.same]
-    assert any({"A", "B"} & {*left, *right} for left, right in changed)
-
-
-def test_labels_of_a_long_text_are_no_changes_either():
-    lines = "\n".join(f"第{n}行的字，" for n in range(3000))
-    choices = " A. 甲 B. 乙 C. 丙", "\n(A)甲\n(B)乙\n(C)丙"
-    pieces = pieces_of(f"起{lines}{choices[0]}？终", f"始{lines}{choices[1]}？末")
-    assert [(p.left, p.right) for p in pieces if not p.same] == [("起", "始"), ("终", "末")]
-
-
-def test_a_character_that_both_have_by_chance_is_no_island():
-    pieces = pieces_of("甲乙丙的丁戊己", "子丑寅的卯辰巳")
-    assert pieces == [Piece("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
 
 
 @pytest.mark.parametrize(

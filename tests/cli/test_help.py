@@ -5,7 +5,8 @@ from rich.cells import cell_len
 from typer import Context
 from typer.main import get_command
 
-from dedup_job.cli import app
+from dedup_job.cli import app, first_paragraph
+from dedup_job.messages import Message, in_language
 from tests.running import invoke
 
 COMMANDS = get_command(app)
@@ -14,7 +15,12 @@ COMMANDS = get_command(app)
 def test_thirteen_commands_stand_in_four_groups():
     sections = [*COMMANDS.sections(Context(COMMANDS))]
     assert [title for title, _ in sections] == ["Work:", "Look:", "Correct:", "Set up:"]
-    names = [name for _, rows in sections for name, _ in rows]
+    texts = {name: Message(text) for _, rows in sections for name, text in rows}
+    for name, text in texts.items():
+        command = COMMANDS.get_command(Context(COMMANDS), name)
+        assert text.rstrip(".") in first_paragraph(command.help)
+        assert in_language(text, "zh") != text
+    names = [*texts]
     assert names == COMMANDS.list_commands(Context(COMMANDS))
     assert len(names) == 13
 

@@ -22,17 +22,7 @@ from dedup_job.runs.status import Check, Finding
 from tests.mongo.test_id_keys import IDS, key_of, same
 from tests.pages.test_report_page import survey_with
 
-HOSTILE = [
-    "q$(touch x)",
-    "`touch x`",
-    "'; touch x; '",
-    '"; touch x; "',
-    "a b",
-    "*",
-    "~",
-    "!!",
-    "\\",
-]
+HOSTILE = ["q$(touch x)", "`touch x`", "'; touch x; '", '"; touch x; "', "a b", *"*~\\", "!!"]
 CLI = typer.main.get_command(app)
 
 
@@ -55,15 +45,11 @@ def run_in_shell(line, folder, **environment):
     return done.stdout.decode().split("\0")[:-1]
 
 
-def copied(page):
-    """Return what the copy buttons of a page hold."""
-    return [html.unescape(line) for line in re.findall(r'data-copy="(.*?)"', page)]
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_the_copy_buttons_hold_runs_nothing(name, tmp_path):
     survey = survey_with("text", name, written=unmistakable(key_of(name)))
-    lines = copied(report_page(survey))
+    found = re.findall(r'data-copy="(.*?)"', report_page(survey))
+    lines = [html.unescape(line) for line in found]
     words = [run_in_shell(line, tmp_path) for line in lines]
     assert len({word[0] for word in words}) == 5
     for word in words:
@@ -107,13 +93,15 @@ def test_a_shell_reads_the_words_that_were_written(lists):
         "set -- " + command_line(*words) + "; printf '%s\\0' \"$@\" ''" for words in lists
     )
     done = subprocess.run(["sh", "-c", script], capture_output=True, check=True)
-    told = done.stdout.decode().split("\0")
-    assert told[:-1] == [word for words in lists for word in ("dedup", *words, "")]
+    words_read = done.stdout.decode().split("\0")
+    assert words_read[:-1] == [word for words in lists for word in ("dedup", *words, "")]
 
 
-def test_what_commands_a_terminal_is_escaped_and_a_line_stays_one():
+def test_control_characters_are_escaped_and_a_huge_id_is_written_whole():
     line = command_line("list", "--target", "a.\x1b[201~\ntouch x\n\t\u202e")
     assert line == r"dedup list --target 'a.\x1b[201~\ntouch x\n\t\u202e'"
+    key = key_of("题" * 5000)
+    assert id_keys.stored(next(readings(unmistakable(key)))) == key
 
 
 def parsed(line):
@@ -137,8 +125,3 @@ def test_an_id_in_a_command_is_read_back_as_the_same_of_the_same_type(value, nam
         (read,) = map(id_keys.stored, readings(written))
         assert read[0] == key[0]
         assert same(id_keys.id_value(read), id_keys.id_value(key))
-
-
-def test_a_huge_id_is_written_whole():
-    key = key_of("题" * 5000)
-    assert id_keys.stored(next(readings(unmistakable(key)))) == key

@@ -15,27 +15,9 @@ from tests.running import run_here
 
 @pytest.fixture
 def decided(database):
-    """Return a database with a target made of a small corpus."""
     database.source.insert_many(make_corpus(300, seed=3))
     run_here(database)
     return database
-
-
-def near(database):
-    """Return the row of a near duplicate."""
-    return database["target.ledger"].find_one({"reason": "near"})
-
-
-def line(database, **more):
-    """Return a label of a near duplicate as a line has it."""
-    row = near(database)
-    return {"label": "D", "id_a": row["of"], "id_b": row["_id"], **more}
-
-
-def test_a_target_without_any_pair_has_nothing_to_review(database):
-    database.source.insert_one({"text": "光合作用释放氧气，发生在叶绿体中。"})
-    run_here(database)
-    assert "nothing to review" in str(refused(database, "review", "--no-browser"))
 
 
 def test_a_port_in_use_is_refused_before_any_work(decided):
@@ -56,12 +38,6 @@ def test_without_the_extra_the_command_says_what_to_install(decided, monkeypatch
     error = refused(decided, "review", "--no-browser")
     assert error.code == 2
     assert "pip install 'dedup-job[review]'" in str(error)
-
-
-def test_labels_are_not_written_to_a_collection_that_forgets(decided):
-    decided.create_collection("target.labels", capped=True, size=1 << 20)
-    assert "is capped" in str(refused(decided, "review", "--no-browser"))
-    assert "is capped" in str(refused(decided, "review", "--import", "-", stdin="{}"))
 
 
 def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, capsys):
@@ -87,22 +63,6 @@ def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, caps
         assert not cli._opened_in_browser("file:///x")
 
 
-def test_labels_go_out_and_in_again_with_both_texts_of_the_source(decided, tmp_path):
-    file = tmp_path / "labels.jsonl"
-    file.write_text(json.dumps(line(decided, name="anna")) + "\n\n", encoding="utf-8")
-    assert "1 labels are new" in command(decided, "review", "--import", str(file))
-    again = tmp_path / "again.jsonl"
-    assert f"1 labels: {again}" in command(decided, "review", "--export", str(again))
-    assert "0 labels are new" in command(decided, "review", "--import", str(again))
-    (found,) = map(json.loads, command(decided, "review", "--export", "-").splitlines())
-    row = near(decided)
-    assert found["a"] == decided.source.find_one({"_id": row["of"]})["text"]
-    assert found["b"] == decided.source.find_one({"_id": row["_id"]})["text"]
-    assert (found["decision"], found["kind"]) == ("duplicate", "near")
-    assert found["similarity"] == row["similarity"]
-    assert found["name"] == "anna"
-
-
 IDS = [7, "7", "a\u2028b", ObjectId("65a0a0a0a0a0a0a0a0a0a0a0"), {"a": Int64(1)}, None, 7.5]
 
 
@@ -123,12 +83,4 @@ def test_ids_of_every_type_survive_the_way_through_a_file(database, tmp_path):
 
 
 def in_json(id_):
-    """Return an id in extended JSON."""
     return json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
-
-
-def test_what_is_not_dedups_own_among_the_labels_is_passed_over(decided):
-    decided["target.labels"].insert_many(
-        [{"_id": 1}, {"_id": {"of": 1}}, {"_id": {"of": 1, "id": 2, "name": "x"}, "label": "X"}]
-    )
-    assert command(decided, "review", "--export", "-") == ""

@@ -1,6 +1,5 @@
 """A password is nowhere: in no output, no log, no traceback, no stored row, no process list."""
 
-import json
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ import pytest
 from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongo.connection import ConnectionSettings, connect, embedded_server
 from dedup_job.mongo.uri import redacted
 from tests.running import dedup, environment_for, invoke, refusal
 
@@ -35,25 +34,20 @@ def server(tmp_path_factory):
 
 
 def named(uri, password=QUOTED):
-    """Return the URI with user and password."""
     with_user = uri.replace("mongodb://", f"mongodb://someone:{password}@")
     return f"{with_user}&authSource=admin"
 
 
-@pytest.mark.parametrize("traceback", ["", "1"])
-def test_a_run_that_ends_well_shows_and_stores_no_password(server, tmp_path, traceback):
+def test_a_run_that_ends_well_shows_and_stores_no_password(server, tmp_path):
     report = tmp_path / "report.json"
-    target = f"target{traceback}"
-    names = ("--db", "d", "--source", "source", "--target", target, "--yes")
-    result = dedup(
-        "run", *names, "--report", str(report), uri=named(server), DEDUP_TRACEBACK=traceback
-    )
+    options = ("--report", str(report))
+    result = dedup("run", *NAMES, *options, uri=named(server), DEDUP_TRACEBACK="1")
     assert result.returncode == 0, result.stderr
     with MongoClient(named(server)) as client:
-        parts = (target, f"{target}.ledger", f"{target}.runs", f"{target}.state")
-        stored = [str(row) for part in parts[2:] for row in client.d[part].find()]
-        assert client.d[target].count_documents({}) > 0
-    for text in (result.stdout, result.stderr, json.dumps(json.loads(report.read_text())), *stored):
+        parts = (client.d["target.runs"], client.d["target.state"])
+        stored = [str(row) for part in parts for row in part.find()]
+        assert len(stored) > 1
+    for text in (result.stdout, result.stderr, report.read_text(), *stored):
         assert "geheim" not in text
 
 
@@ -61,6 +55,8 @@ def test_a_run_that_ends_well_shows_and_stores_no_password(server, tmp_path, tra
 @pytest.mark.parametrize(
     ("change", "arguments", "code"),
     [
+        (lambda uri: f"{uri}&authSource=admin", NAMES, 2),
+        (named, (*NAMES, "--limit", f"me:{SECRET}@host"), 2),
         (lambda _: f"mongodb://someone:{QUOTED}@127.0.0.1:9/?{SOON}", NAMES, 5),
         (lambda uri: named(uri, "geheim-7a%21b-wrong"), NAMES, 2),
         (named, (*NAMES, "--query", "{"), 2),
@@ -80,18 +76,6 @@ def test_no_failure_shows_the_password(server, change, arguments, code, tracebac
     result = dedup("run", *arguments, uri=change(server), DEDUP_TRACEBACK=traceback)
     assert result.returncode == code, result.stderr
     assert "geheim" not in result.stdout + result.stderr
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda uri: named(uri, "geheim-wrong"), "refused user or password"),
-        (lambda uri: f"{uri}&authSource=admin", "lacks a right"),
-    ],
-)
-def test_what_keeps_a_user_out_is_told(server, change, said):
-    result = dedup("run", *NAMES, uri=change(server))
-    assert (result.returncode, said in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("traceback", ["", "1"])
@@ -122,25 +106,15 @@ def test_an_unexpected_error_shows_no_password(server, traceback):
 def test_the_list_of_processes_shows_no_password(server, tmp_path):
     file = tmp_path / "uri"
     file.write_text(named(server))
-    with MongoClient(named(server)) as client:
-        slow = {"failCommands": ["find"], "blockConnection": True, "blockTimeMS": 500}
-        client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=slow)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dedup_job", "run", "--uri-file", str(file), *NAMES],
-            env=environment_for(None),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        try:
-            seen, deadline = set(), time.monotonic() + 3
-            while time.monotonic() < deadline and process.poll() is None:
-                with suppress(psutil.Error):  # it just ended
-                    seen.update(psutil.Process(process.pid).cmdline())
-                time.sleep(0.1)
-        finally:
-            client.admin.command("configureFailPoint", "failCommand", mode="off")
-        output, _ = process.communicate(timeout=60)
+    words = [sys.executable, "-m", "dedup_job", "run", "--uri-file", str(file), *NAMES]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(words, env=environment_for(None), **pipes) as process:
+        seen = set()
+        while process.poll() is None:
+            with suppress(psutil.Error):  # it just ended
+                seen.update(psutil.Process(process.pid).cmdline())
+            time.sleep(0.02)
+        output = process.stdout.read()
     assert process.returncode == 0, output
     assert str(file) in seen
     assert "geheim" not in output + "".join(seen)
@@ -175,6 +149,13 @@ SHOWN = {
 }
 
 
+def test_of_a_connection_string_all_but_its_secrets_is_shown(server):
+    assert {uri: redacted(uri) for uri in SHOWN} == SHOWN
+    client, _ = connect(ConnectionSettings(uri=named(server)))  # the driver names options of TLS
+    with client:
+        assert "geheim" not in repr(client.d.source)
+
+
 @pytest.mark.parametrize("uri", NOT_SHOWN)
 def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri):
     for place in ({"DEDUP_URI": uri}, {"DEDUP_CONNECTION__URI": uri}):
@@ -186,11 +167,6 @@ def test_of_a_malformed_connection_string_neither_user_nor_password_is_shown(uri
         for text in (shown, str(error)):
             assert "geheim" not in text
             assert "someone" not in text
-
-
-@pytest.mark.parametrize("uri", SHOWN)
-def test_of_a_connection_string_all_but_its_secrets_is_shown(uri):
-    assert redacted(uri) == SHOWN[uri]
 
 
 @pytest.mark.parametrize("uri", [*NOT_SHOWN, *(uri for uri in SHOWN if "=geheim" in uri)])
@@ -231,11 +207,6 @@ def test_a_password_anywhere_on_the_command_line_is_refused(words):
         assert "geheim" not in str(error)
 
 
-def test_an_id_that_looks_alike_is_no_password():
-    error = refusal("inspect", "--target", "d.t", "mailto:a@b.c", DEDUP_URI="mongodb://u:PW")
-    assert "is not valid" in str(error)
-
-
 @pytest.mark.parametrize(
     "written",
     [
@@ -258,26 +229,8 @@ def test_a_password_in_the_place_of_another_setting_is_refused(written, tmp_path
     assert "belongs in DEDUP_URI" in str(error)
 
 
-@pytest.mark.parametrize(
-    "name", ["SOURCE__FIELD", "SOURCE__QUERY", "CONNECTION__DB", "INDEX__FOLDER", "RUN__THREADS"]
-)
+@pytest.mark.parametrize("name", ["SOURCE__FIELD", "CONNECTION__DB", "RUN__THREADS"])
 def test_a_password_in_the_environment_of_another_setting_is_refused(name):
     error = refusal("config", "show", **{f"DEDUP_{name}": "mongodb://someone:geheim@host"})
     assert "geheim" not in str(error)
     assert name.lower().replace("__", ".") in str(error)
-
-
-def test_the_client_names_no_secret_of_its_options(server):
-    """Whatever message repeats it: the driver's own text shows the password of a TLS key."""
-    from dedup_job.mongo.connection import ConnectionSettings, connect
-
-    client, _ = connect(ConnectionSettings(uri=named(server)))
-    with client:
-        assert "geheim" not in repr(client.d.source)
-    assert repr(client) == "MongoClient()"
-
-
-def test_a_value_that_may_hold_a_password_is_not_repeated_where_a_number_is_expected():
-    result = dedup("run", "--source", "d.a", "--target", "d.b", "--limit", f"me:{SECRET}@host")
-    assert result.returncode == 2
-    assert SECRET not in result.stderr

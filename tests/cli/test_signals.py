@@ -9,7 +9,7 @@ import time
 import pytest
 
 from dedup_job.cli import main
-from dedup_job.cli.process import STOPPING, StopSignals
+from dedup_job.cli.console import STOPPING, StopSignals
 from dedup_job.messages import Interrupted
 
 
@@ -29,7 +29,6 @@ def in_a_finalizer(number):
 
 
 def in_a_callback(number):
-    """As when compiled code calls Python."""
     ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
 
 
@@ -59,8 +58,8 @@ def test_the_second_signal_comes_again_as_well(capfd):
 
 
 def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
-    told = []
-    monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_type))
+    reported = []
+    monkeypatch.setattr("sys.unraisablehook", lambda dropped: reported.append(dropped.exc_type))
 
     class Broken:
         def __del__(self):
@@ -68,18 +67,16 @@ def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
 
     with StopSignals("ended."):
         Broken()
-    assert told == [ValueError]
+    assert reported == [ValueError]
 
 
 class Struck(io.RawIOBase):
     """A file that is struck by a signal while it is written."""
 
     def writable(self):
-        """Take what is written."""
         return True
 
     def write(self, data):
-        """Be struck."""
         os.kill(os.getpid(), signal.SIGTERM)
         return len(bytes(data))
 

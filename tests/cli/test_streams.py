@@ -8,8 +8,14 @@ from threading import Thread
 
 import pytest
 
-from dedup_job.cli import process as streams
-from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
+from dedup_job.cli import console as streams
+from tests.running import (
+    Forked,
+    assert_each_source_id_is_in_one_place,
+    environment_for,
+    run_here,
+    uri_of,
+)
 
 ALL = (0, 1, 2)
 
@@ -21,12 +27,12 @@ def closed(*handles):
 
 
 def on_a_full_disk(handle):
-    """Let a standard stream be a file on a full disk."""
+    """Replace a standard stream by a file on a full disk."""
     os.dup2(os.open("/dev/full", os.O_WRONLY), handle)
 
 
 def into_a_closed_pipe(handle):
-    """Let a standard stream be a pipe whose reader is gone."""
+    """Replace a standard stream by a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     os.dup2(writer, handle)
@@ -34,16 +40,18 @@ def into_a_closed_pipe(handle):
 
 @pytest.fixture
 def filled(database):
-    """Return a database with a small source."""
     database.source.insert_many([{"_id": i, "text": f"第{i // 2}段不同的正文"} for i in range(20)])
     return database
 
 
 def ended(database, folder, first, *words):
-    """Run a command on the target; return its exit code and what it could print."""
+    """Run a command on the target; return its exit code and output."""
     arguments = [*words, "--db", database.name, "--target", "target"]
     process = Forked(arguments, environment_for(uri_of(database)), folder / "said", first)
     return process.wait(60), process.said
+
+
+FULL = partial(on_a_full_disk, 1)
 
 
 @pytest.mark.parametrize(
@@ -51,18 +59,38 @@ def ended(database, folder, first, *words):
     [
         *(partial(closed, handle) for handle in ALL),
         partial(closed, *ALL),
-        partial(on_a_full_disk, 1),
-        partial(on_a_full_disk, 2),
-        partial(into_a_closed_pipe, 1),
-        partial(into_a_closed_pipe, 2),
+        *(FULL, partial(on_a_full_disk, 2)),
+        *(partial(into_a_closed_pipe, handle) for handle in (1, 2)),
     ],
 )
-def test_a_run_that_cannot_print_ends_as_any_other(filled, tmp_path, first):
-    code, said = ended(filled, tmp_path, first, "run", "--source", "source")
-    assert code == 0, said
-    assert "Traceback" not in said
+def test_a_run_that_cannot_print_ends_as_any_other_also_where_it_is_refused(
+    filled, tmp_path, first
+):
+    code, output = ended(filled, tmp_path, first, "run", "--source", "source")
+    assert code == 0, output
+    assert "Traceback" not in output
+    lost = "the report could not be printed: No space left on device\n"
+    assert output.endswith(lost) == (first is FULL)
     assert_each_source_id_is_in_one_place(filled)
     assert filled["target.runs"].distinct("status") == ["done"]
+    filled["target"].insert_one({"_id": "of another tool"})
+    assert ended(filled, tmp_path, first, "run", "--source", "source")[0] == 6
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "end"),
+    [
+        (partial(into_a_closed_pipe, 1), 0, ""),
+        (partial(closed, 1), 0, ""),
+        (FULL, 1, "error: the output could not be written: No space left on device\n"),
+    ],
+)
+def test_a_listing_ends_quietly_with_its_reader_and_with_an_error_on_a_full_disk(
+    filled, tmp_path, first, code, end
+):
+    run_here(filled)
+    ended_with, output = ended(filled, tmp_path, first, "list", "--what", "refused")
+    assert (ended_with, output.endswith(end), "error" in output) == (code, True, bool(end))
 
 
 def test_a_reader_that_is_slow_gets_all_of_it():
@@ -78,34 +106,6 @@ def test_a_reader_that_is_slow_gets_all_of_it():
     thread.join()
 
 
-def test_a_run_says_that_its_report_could_not_be_printed(filled, tmp_path):
-    _, said = ended(filled, tmp_path, partial(on_a_full_disk, 1), "run", "--source", "source")
-    assert said.endswith("the report could not be printed: No space left on device\n")
-
-
-@pytest.mark.parametrize(("handles", "code"), [((1,), 6), ((2,), 6), (ALL, 6)])
-def test_the_exit_code_tells_also_where_nothing_else_can(filled, tmp_path, handles, code):
-    filled["target"].insert_one({"_id": "of another tool"})
-    first = partial(closed, *handles)
-    assert ended(filled, tmp_path, first, "run", "--source", "source")[0] == code
-
-
-def test_a_listing_that_is_read_no_further_ends_quietly(filled, tmp_path):
-    ended(filled, tmp_path, partial(closed, 0), "run", "--source", "source")
-    for first in (partial(into_a_closed_pipe, 1), partial(closed, 1)):
-        code, said = ended(filled, tmp_path, first, "list", "--what", "refused")
-        assert code == 0
-        assert "error" not in said
-
-
-def test_a_listing_that_cannot_be_written_ends_with_1_and_says_why(filled, tmp_path):
-    ended(filled, tmp_path, partial(closed, 0), "run", "--source", "source")
-    first = partial(on_a_full_disk, 1)
-    code, said = ended(filled, tmp_path, first, "list", "--what", "refused")
-    assert code == 1
-    assert said.endswith("error: the output could not be written: No space left on device\n")
-
-
 @pytest.mark.parametrize("redirections", ["<&- >&- 2>&-", "<&- >&-", "2>&-"])
 def test_a_command_begins_without_the_streams_that_its_shell_closed(redirections):
     text = f"exec {sys.executable} -m dedup_job --version {redirections}"
@@ -119,7 +119,7 @@ FAILING = """
 from threading import Thread
 from pymongo.errors import AutoReconnect
 from pymongo.logger import _log_client_error
-from dedup_job.cli.process import log, set_up_logs
+from dedup_job.cli.console import log, set_up_logs
 set_up_logs()
 def broken():
     raise RuntimeError("no more\\nof it")
@@ -136,16 +136,16 @@ log.info("the %s goes on", "run")
 
 @pytest.mark.parametrize("traceback", ["", "1"])
 def test_what_fails_in_the_background_is_one_line(traceback):
-    told = subprocess.run(
+    lines = subprocess.run(
         [sys.executable, "-c", FAILING],
         env=environment_for(None, DEDUP_TRACEBACK=traceback),
         capture_output=True,
         text=True,
         check=True,
     ).stderr
-    assert ("Traceback" in told) == bool(traceback)
-    assert told.endswith(" the run goes on\n")
+    assert ("Traceback" in lines) == bool(traceback)
+    assert lines.endswith(" the run goes on\n")
     if not traceback:
-        first, second, _ = told.splitlines()
+        first, second, _ = lines.splitlines()
         assert first.endswith("background task encountered an error: AutoReconnect: gone")
         assert second.endswith("the thread monitor ended: RuntimeError: no more")

@@ -1,6 +1,6 @@
-"""What someone does to a target by hand, and what `dedup check` finds: one row of a table for each.
+"""Changes of a target by hand and the findings of `dedup check`, a table row for each.
 
-Then what other commands say of such a target: none deletes what no run may delete.
+Other commands refuse such a target, and delete no document that a run may not delete.
 """
 
 import pytest
@@ -39,7 +39,7 @@ def repeated(database):
 
 
 def other_fingerprint(pick):
-    """Return what changes one bit of a fingerprint."""
+    """Return a function that changes one bit of a fingerprint."""
 
     def do(database):
         kept = pick(database)
@@ -58,7 +58,7 @@ def decided_twice_and_gone(database):
 
 
 def another_original(reason):
-    """Return what lets a row name a kept document that it is no duplicate of."""
+    """Return a function that makes a row name an original that it does not resemble."""
 
     def do(database):
         found = one(database, LEDGER, reason=reason)
@@ -70,14 +70,13 @@ def another_original(reason):
 
 
 def dropped_original(database):
-    """Let a row name a document that was dropped itself."""
     first, second = database[LEDGER].find({"reason": "exact"}).sort("_id", 1).limit(2)
     database[LEDGER].update_one({"_id": first["_id"]}, {"$set": {"of": second["_id"]}})
     return first["_id"]
 
 
 def itself(database):
-    """Let a row name its own document, which the target holds under another type of number."""
+    """Make a row name its own document, stored in the target with another type of number."""
     found = one(database, LEDGER, reason="exact", _id={"$type": "int"})
     kept = one(database, _id=found["of"])
     database.target.insert_one({**kept, "_id": float(found["_id"])})
@@ -117,7 +116,7 @@ def exchanged_original(database):
 
 
 def edited(do):
-    """Return what does this to an exact duplicate with another text in the source by now."""
+    """Return a function that first changes the source text of an exact duplicate."""
 
     def both(database):
         id_ = one(database, LEDGER, reason="exact")["_id"]
@@ -128,12 +127,12 @@ def edited(do):
 
 
 def case(name, do, named="", **words):
-    """Return a row of the table: all that is found.
+    """Return a row of the table: all expected findings.
 
-    named: findings that show the `_id` first; words: others, with what is among the first.
+    named: findings that show the `_id` first; words: of others, a part of the first line.
     """
     found = {**dict.fromkeys(named.split(), "{id}"), **words}
-    return pytest.param(do, {Check[check]: said for check, said in found.items()}, id=name)
+    return pytest.param(do, {Check[check]: shown for check, shown in found.items()}, id=name)
 
 
 SAME = {"reason": "exact"}
@@ -204,7 +203,6 @@ def test_what_is_done_by_hand_is_found_and_nothing_else(made, tmp_path, do, expe
 
 
 def shown(id_):
-    """Return an id as a check shows it."""
     return f'"{id_}"' if isinstance(id_, str) else repr(id_)
 
 
@@ -229,7 +227,7 @@ def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(database, tmp_
 
 
 def source_elsewhere(**more):
-    """Return what lets the state name a collection with the same ids, of other documents."""
+    """Return a function that makes the state name another collection with the same ids."""
 
     def do(database):
         ids = database.target.distinct("_id")
@@ -242,7 +240,7 @@ def source_elsewhere(**more):
 UNDO, RESTORE = ("undo", "2", "--yes"), ("restore", "late 216")
 RUN = ("run", "--source", "source")
 BEHIND = "someone changed one of them, or put an older copy back"
-# What is done, which commands refuse it, and what they say.
+# The change, the commands that refuse it, their message.
 REFUSED = {
     "another source": (source_elsewhere(), (UNDO,), "{db}.source, and {db}.target.state names"),
     "another source, undo": (source_elsewhere(undo=2), (UNDO, RESTORE), ""),

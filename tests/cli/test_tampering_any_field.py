@@ -29,7 +29,7 @@ TEXTS = (
 )
 # What is no error, by collection, path and how; docs/operations.md gives these reasons.
 UNSEEN = {
-    ("target", ADDED, "add"),  # told: the source may have changed instead
+    ("target", ADDED, "add"),  # a note: the source may have changed instead
     ("target.ledger", "digest", "revalue"),  # the same, of a near duplicate
     *(("target.ledger", "detail", how) for how in ("retype", "revalue")),  # words for a person
     ("target", "dedup.refused", "remove"),  # the nearest candidate is not looked for again
@@ -77,7 +77,6 @@ def _changes(value, path=""):
 
 
 def other_value(value):
-    """Return another value of the same type."""
     match value:
         case bool():
             return not value
@@ -98,7 +97,6 @@ def other_value(value):
 
 
 def changed(row, path, how):
-    """Return a row with the change."""
     row = copy.deepcopy(row)
     *outer, last = path.split(".")
     place = row
@@ -119,13 +117,13 @@ def changed(row, path, how):
 def checked(database, file):
     """Return exit code and words of a check of everything."""
     file.unlink(missing_ok=True)
-    code, said = 0, ""
+    code, message = 0, ""
     try:
         command(database, "check", "--source", "source", "--all", "--report", str(file))
     except DedupError as e:
-        code, said = e.code, str(e)
+        code, message = e.code, str(e)
     lines = found(file).values() if file.exists() else ()
-    return code, " ".join([said, *(line for first in lines for line in first)])
+    return code, " ".join([message, *(line for first in lines for line in first)])
 
 
 @given(data=st.data())

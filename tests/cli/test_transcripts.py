@@ -1,10 +1,11 @@
-"""What commands print, to the letter: each file of transcripts/ holds commands and what they say.
+"""Golden transcripts: each file of transcripts/ holds commands and their output.
 
-A line `$ [echo LINE ... |] [NAME=VALUE ...] dedup ...` is run, one that begins with `>` is done to
-the database, all else is what was said. `[2]` is the exit code before an error. A change of words
+A line `$ [echo LINE ... |] [NAME=VALUE ...] dedup ...` is run, one that begins with `>` is Python
+with the database as `db`, all others are output. `[2]` is the exit code before an error. A change
 is written into the files by `WRITE_TRANSCRIPTS=1 pytest tests/cli/test_transcripts.py`.
 """
 
+import json
 import os
 import re
 import shlex
@@ -14,8 +15,7 @@ import pytest
 from bson import ObjectId
 from typer.testing import CliRunner
 
-from dedup_job.cli import app
-from dedup_job.cli.usage import refusal
+from dedup_job.cli import app, refusal
 from dedup_job.messages import DedupError, chosen_language, in_language
 from tests.running import run_here, uri_of
 
@@ -50,38 +50,40 @@ def test_commands_say_what_the_transcript_holds(database, tmp_path, monkeypatch,
     monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path / "index"))
     database.source.insert_many(DOCUMENTS)
     run_here(database, index__folder=str(tmp_path / "index"))
-    told = file.read_text(encoding="utf-8")
-    lines = [line for line in told.splitlines() if line.startswith(("$ ", "> "))]
-    said = "".join(f"{line}\n{answer(database, line)}" for line in lines)
-    said = said.replace(str(tmp_path), "FOLDER")
+    recorded = file.read_text(encoding="utf-8")
+    lines = [line for line in recorded.splitlines() if line.startswith(("$ ", "> "))]
+    output = "".join(f"{line}\n{answer(database, line)}" for line in lines)
+    output = output.replace(str(tmp_path), "FOLDER")
     if os.environ.get("WRITE_TRANSCRIPTS"):
-        file.write_text(said, encoding="utf-8")
-    assert said == told
+        file.write_text(output, encoding="utf-8")
+    assert output == recorded
 
 
 def answer(database, line):
-    """Do what a line asks for; return what is said, without what differs from day to day."""
+    """Do what a line asks for; return the output without times and rates."""
     if line.startswith("> "):
-        exec(line[2:], {"db": database, "Path": Path})
+        exec(line[2:], {"db": database, "json": json, "Path": Path})
         return ""
     found = COMMAND.fullmatch(line)
     assert found, line
-    stdin, given, words = found[1], dict(one.split("=") for one in found[2].split()), found[3]
+    stdin, variables, words = found[1], dict(one.split("=") for one in found[2].split()), found[3]
     chosen_language.cache_clear()
     result = CliRunner().invoke(
         app,
         [re.sub(r"^d\.", f"{database.name}.", word) for word in shlex.split(words)],
         input=None if stdin is None else "\n".join(shlex.split(stdin)),
-        env={"COLUMNS": "80", "DEDUP_CONNECTION__DB": database.name, **given},
+        env={"COLUMNS": "80", "DEDUP_CONNECTION__DB": database.name, **variables},
         standalone_mode=False,
     )
-    said = result.output
+    output = result.output
     if isinstance(error := result.exception, Exception):
-        told = error if isinstance(error, DedupError) else refusal(error)
-        assert told, error
-        said += f"[{told.code}] {in_language(told.message, given.get('DEDUP_LANG', 'en'))}\n"
+        wrong = error if isinstance(error, DedupError) else refusal(error)
+        assert wrong, error
+        language = variables.get("DEDUP_LANG", "en")
+        output += f"[{wrong.code}] {in_language(wrong.message, language)}\n"
     elif code := result.return_value:
-        said += f"[{code}]\n"
-    said = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "TIME", said.replace(database.name, "d"))
-    said = re.sub(r"\b[\d,.]+ (s\b|docs/s|秒|篇/秒)", r"N \1", said)
-    return "".join(f"{one.rstrip()}\n" for one in said.splitlines())
+        output += f"[{code}]\n"
+    output = output.replace(database.name, "d")
+    output = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "TIME", output)
+    output = re.sub(r"\b[\d,.]+ (s\b|docs/s|秒|篇/秒)", r"N \1", output)
+    return "".join(f"{one.rstrip()}\n" for one in output.splitlines())

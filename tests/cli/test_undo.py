@@ -1,13 +1,11 @@
 """`dedup undo` takes the last run back, whole, and never the only copy of a document."""
 
-from itertools import product
-
 import pytest
 
 from dedup_job.cli import console
 from dedup_job.mongo import rollback
 from dedup_job.runs.status import Check
-from tests.proving import command, fill_alike, good, names, refused, run_again
+from tests.proving import command, good, names, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -21,7 +19,6 @@ from tests.wire import killed_at
 
 
 def of_run(database, run):
-    """Return what a run wrote to target and ledger."""
     kept, ledger = outcome(database)
     return [d for d in kept if d["dedup"]["run"] == run], [r for r in ledger if r["run"] == run]
 
@@ -35,7 +32,6 @@ def as_of_run(rows, run):
 
 
 def statuses(database):
-    """Return the status of each run."""
     return [row["status"] for row in database["target.runs"].find().sort("_id", 1)]
 
 
@@ -43,10 +39,7 @@ def statuses(database):
 def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(made, tmp_path):
     first, second = of_run(made, 1), of_run(made, 2)
     generation = one(made, STATE)["generation"]
-    output = command(made, "undo", "2", "--yes")
-    assert (
-        f"{len(second[0]):,} documents left {made.name}.target, {len(second[1]):,} rows" in output
-    )
+    command(made, "undo", "2", "--yes")
     assert outcome(made) == first
     state = one(made, STATE)
     assert (state["checkpoint"]["run"], state["checkpoint"]["finished"]) == (1, True)
@@ -74,24 +67,13 @@ def test_all_runs_can_be_undone_one_after_the_other(made, tmp_path):
     assert good(made, tmp_path) == {}
 
 
-def test_a_stopped_run_can_be_undone(any_database, tmp_path):
-    fill_alike(any_database)
-    any_database[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})
-    command(any_database, "undo", "2", "--yes")
-    assert good(any_database, tmp_path).keys() == {Check.UNDECIDED}
-    run_again(any_database)
-    assert good(any_database, tmp_path) == {}
-
-
 @pytest.mark.standalone
 def test_the_only_copy_of_a_document_stays(made, tmp_path):
     gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
     made.source.delete_many({"_id": {"$in": gone}})
+    made[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})  # as of a stopped run
     output = command(made, "undo", "2", "--yes")
-    assert (
-        "these may be the only copies, or since they are decided by such ones: 3 documents."
-        in output
-    )
+    assert "these may be the only copies, or since they are decided by such ones: 3 doc" in output
     kept, ledger = of_run(made, 2)
     assert [document["_id"] for document in kept] == gone
     assert ledger == []
@@ -100,14 +82,7 @@ def test_the_only_copy_of_a_document_stays(made, tmp_path):
     assert good(made, tmp_path).keys() == {"no longer in the source"}
 
 
-CUTS = [(0, "undo"), (1, "run"), (3, "undo"), (8, "run")]
-ALL_CUTS = [
-    pytest.param(*cut, marks=() if cut in CUTS else pytest.mark.thorough)
-    for cut in product([0, 1, 3, 8], ["undo", "run"])
-]
-
-
-@pytest.mark.parametrize(("pages", "then"), ALL_CUTS)
+@pytest.mark.parametrize(("pages", "then"), [(0, "undo"), (1, "run"), (3, "undo"), (8, "run")])
 @pytest.mark.standalone
 def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made, tmp_path, monkeypatch, pages, then
@@ -148,7 +123,7 @@ def test_on_a_terminal_it_asks(made, monkeypatch, answer):
     words = names(made, "undo", "2")
     if answer == "y":
         asked = invoke(*words, stdin="y\n", DEDUP_URI=uri_of(made)).output
-        assert "documents leave the target" in asked
+        assert "This removes" in asked
         assert of_run(made, 2) == ([], [])
     else:
         error = refusal(*words, stdin=f"{answer}\n", DEDUP_URI=uri_of(made))

@@ -1,4 +1,4 @@
-"""The index between runs: used where it is that of the target, else read from the target."""
+"""The index between runs: loaded from a verified snapshot, else read from the target."""
 
 import logging
 
@@ -13,34 +13,37 @@ from dedup_job.mongo.target import Target
 from dedup_job.native import snapshot
 from tests.running import outcome, run_here
 
+CORPUS = make_corpus(1000, seed=8)
 
-class Watched:
-    """Runs with a snapshot of any size, and tells how the index came to be."""
+
+class Runs:
+    """Runs that save the index in a folder, and how each one loaded it."""
 
     def __init__(self, database, folder, monkeypatch):
         self.database, self.folder = database, folder
-        self.recalled = []
-        recall = SnapshotStore.load
+        self.loaded = []  # per load: why the snapshot was not used, None if it was
+        load, promised = SnapshotStore.load, SnapshotStore.promised
 
-        def watched(memory, kept):
-            self.recalled.append(recall(memory, kept))
-            return self.recalled[-1]
+        def noted_load(store, kept):
+            self.loaded.append(load(store, kept))
+            return self.loaded[-1]
 
-        look = SnapshotStore.promised
+        def noted_promise(store):
+            if (counts := promised(store)) is not None:
+                self.loaded.append(None)  # it is used, unless something is decided and it is not
+            return counts
 
-        def looked(memory):
-            if (found := look(memory)) is not None:
-                self.recalled.append(None)  # it is used, unless something is decided and it is not
-            return found
-
-        monkeypatch.setattr(SnapshotStore, "load", watched)
-        monkeypatch.setattr(SnapshotStore, "promised", looked)
+        monkeypatch.setattr(SnapshotStore, "load", noted_load)
+        monkeypatch.setattr(SnapshotStore, "promised", noted_promise)
 
     def run(self, **flags):
-        """Run and return why the snapshot was not used, None if it was."""
-        own = {"index__folder": str(self.folder)}
-        run_here(self.database, **(own | flags))
-        return self.recalled[-1]
+        """Run; return why the snapshot was not used, None if it was."""
+        run_here(self.database, **{"index__folder": str(self.folder), **flags})
+        return self.loaded[-1]
+
+    def add(self, first, last):
+        """Add documents of the corpus to the source."""
+        self.database.source.insert_many(CORPUS[first:last])
 
     @property
     def file(self):
@@ -51,17 +54,16 @@ class Watched:
 
 @pytest.fixture
 def watched(any_database, tmp_path, monkeypatch):
-    """Return a database with half of its documents deduplicated, and the index kept."""
-    corpus = make_corpus(600, seed=8)
-    any_database.source.insert_many(corpus[:300])
-    runs = Watched(any_database, tmp_path / "state", monkeypatch)
+    """Return runs on a database with half of its documents deduplicated and the index saved."""
+    runs = Runs(any_database, tmp_path / "state", monkeypatch)
+    runs.add(0, 300)
     assert runs.run() == ""
-    any_database.source.insert_many(corpus[300:])
+    runs.add(300, 600)
     return runs
 
 
 def assert_as_in_one_run(runs):
-    """Target and ledger are those of one run over everything."""
+    """Check that target and ledger are those of one run over all documents."""
     run_here(runs.database, target="alone")
     kept, ledger = outcome(runs.database)
     alone, alone_ledger = outcome(runs.database, "alone")
@@ -69,7 +71,11 @@ def assert_as_in_one_run(runs):
     assert [{**row, "run": 0} for row in ledger] == [{**row, "run": 0} for row in alone_ledger]
 
 
-def test_the_next_run_begins_with_the_snapshot(watched):
+def test_a_dry_run_a_stopped_run_and_the_next_one_begin_with_the_snapshot(watched):
+    before = watched.file.read_bytes()
+    assert watched.run(dry_run=True) is None
+    assert watched.file.read_bytes() == before
+    assert watched.run(limit=100) is None
     assert watched.run() is None
     assert_as_in_one_run(watched)
     before = watched.file.stat().st_mtime_ns
@@ -80,27 +86,32 @@ def test_the_next_run_begins_with_the_snapshot(watched):
 def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_header(
     watched, monkeypatch
 ):
-    """A byte that changed elsewhere is found by the next run that decides something."""
     watched.run()
     reported = watched.database["target.runs"].find_one({"_id": 2})["left_out"]
     _damage(watched.file)
-    before, loads = watched.file.read_bytes(), len(watched.recalled)
+    before, loads = watched.file.read_bytes(), len(watched.loaded)
     with monkeypatch.context() as patch:
         patch.setattr(snapshot, "_read", None)
         assert watched.run() is None
-    assert len(watched.recalled) == loads + 1
+    assert len(watched.loaded) == loads + 1
     assert watched.file.read_bytes() == before
     row = watched.database["target.runs"].find_one({"_id": 3}) or {}
     assert (row["counts"]["scanned"], row["left_out"]) == (0, reported)
-    watched.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    watched.add(600, 900)
     assert "it is damaged" in watched.run()
     assert_as_in_one_run(watched)
     assert watched.run() is None
 
 
-def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(watched, monkeypatch):
+@pytest.mark.parametrize("from_target", [False, True])
+def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
+    watched, monkeypatch, from_target
+):
     """Each batch finds the segment too large; the next run has one file again."""
     segments = []
+    if from_target:
+        watched.file.unlink()
+        monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", 40)
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     replace = KeptIndex.replace_growing
 
@@ -116,14 +127,6 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(wa
     assert watched.run() is None
 
 
-def test_an_index_that_is_read_from_the_target_outgrows_its_memory_as_well(watched, monkeypatch):
-    watched.file.unlink()
-    monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
-    monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", 40)
-    assert watched.run() == ""
-    assert_as_in_one_run(watched)
-
-
 def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_said(
     watched, monkeypatch, caplog
 ):
@@ -134,20 +137,13 @@ def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_s
     monkeypatch.setattr("dedup_job.native.snapshot.tempfile.TemporaryFile", full)
     watched.run(run__batch_documents=50)
     assert_as_in_one_run(watched)
-    told = f"{watched.folder} cannot take a part of it (No space left on device)"
-    assert caplog.text.count(told) == 1
-
-
-def test_a_stopped_run_keeps_its_index_for_the_same_command(watched):
-    assert watched.run(limit=100) is None
-    assert watched.run() is None
-    assert_as_in_one_run(watched)
+    warning = f"{watched.folder} cannot take a part of it (No space left on device)"
+    assert caplog.text.count(warning) == 1
 
 
 def test_what_was_kept_after_a_snapshot_alone_is_read_from_the_target(
     watched, tmp_path, monkeypatch
 ):
-    """Another run keeps its own elsewhere, as on another machine; or it is killed before."""
     read = []
     kept = Target.kept
 
@@ -179,12 +175,11 @@ def test_what_was_kept_since_is_found_like_all_else_by_the_first_so_many_of_a_ke
         watched.database.source.insert_many(part)
         elsewhere = {"index__folder": str(tmp_path / "elsewhere")} if number in (1, 2) else {}
         watched.run(**elsewhere)
-    assert watched.recalled[-1] is None
+    assert watched.loaded[-1] is None
     assert_as_in_one_run(watched)
 
 
 def test_after_a_run_that_may_go_on_all_is_read(watched, tmp_path, monkeypatch):
-    """Then nobody knows which of its documents the snapshot holds."""
     with monkeypatch.context() as patch:
         patch.setattr(SnapshotStore, "_own_facts", lambda _: {"run": None})
         watched.run(limit=100)
@@ -222,14 +217,6 @@ def test_another_target_of_the_same_name_is_told_apart(watched):
     assert len(list(watched.folder.iterdir())) == 2
 
 
-def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched):
-    before = watched.file.read_bytes()
-    assert watched.run(dry_run=True) is None
-    assert watched.file.read_bytes() == before
-    assert watched.run() is None
-    assert_as_in_one_run(watched)
-
-
 def test_a_small_index_is_kept_only_in_a_folder_that_was_named(any_database, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     any_database.source.insert_many(make_corpus(50, seed=1))
@@ -265,7 +252,7 @@ def parted(watched, monkeypatch):
 
 
 def names(runs):
-    """Return what stands behind the target's id in the names of the files."""
+    """Return the parts of the file names behind the target's id."""
     return sorted(file.name.partition(".")[2] for file in runs.folder.iterdir())
 
 
@@ -273,7 +260,7 @@ def test_a_later_run_writes_what_it_kept_and_leaves_the_rest_as_it_is(parted):
     assert names(parted) == ["1.index", "index"]
     (whole,) = parted.folder.glob(f"{'[0-9a-f]' * 32}.index")
     before = whole.stat()
-    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    parted.add(600, 900)
     assert parted.run() is None
     assert names(parted) == ["1.index", "2.index", "index"]
     after = whole.stat()
@@ -308,7 +295,7 @@ def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(parted
     (second,) = parted.folder.glob("*.1.index")
     (first,) = (file for file in parted.folder.iterdir() if file != second)
     change(second, first)
-    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    parted.add(600, 900)
     whole = first.read_bytes()
     assert parted.run() is None
     assert names(parted) == ["1.index", "index"]
@@ -318,16 +305,15 @@ def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(parted
 
 
 def test_files_are_merged_and_one_of_former_times_behind_the_last_is_not_used(parted, monkeypatch):
-    """A process that was killed between writing and removing leaves it."""
     (second,) = parted.folder.glob("*.1.index")
     former = second.read_bytes()
     monkeypatch.setattr(kept_module, "_TIMES", 100)
-    parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    parted.add(600, 900)
     assert parted.run() is None
     assert names(parted) == ["index"]
     second.write_bytes(former)
     assert parted.run() is None
     monkeypatch.setattr(kept_module, "_TIMES", 0.5)
-    parted.database.source.insert_many(make_corpus(1000, seed=8)[900:])
+    parted.add(900, 1000)
     assert parted.run() is None
     assert_as_in_one_run(parted)

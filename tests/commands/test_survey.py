@@ -26,7 +26,7 @@ def survey(database):
     return survey_target(settings, f"{database.name}.target")
 
 
-def test_every_stratum_holds_what_it_says(filled):
+def test_strata_and_groups_hold_what_they_say_and_a_lost_source_is_said(filled):
     found = survey(filled)
     assert found.counts.scanned == 800
     assert sum(found.near.bins) == found.counts.near
@@ -53,6 +53,16 @@ def test_every_stratum_holds_what_it_says(filled):
                 assert one.other is not None
     named = {layer.name for layer in found.layers if layer.stratum is Stratum.WITHOUT_TEXT}
     assert named == set(found.counts.reasons)
+    rows = filled["target.ledger"].find({"decision": "duplicate"})
+    most = sorted(Counter(row["of"] for row in rows).values(), reverse=True)
+    groups = found.groups
+    assert [group.kept.duplicates for group in groups] == most[: len(groups)]
+    assert all(1 <= len(group.members) <= group.kept.duplicates for group in groups)
+    filled.source.delete_many({})
+    gone = survey(filled)
+    assert gone.source_gone
+    (least, *_) = (layer for layer in gone.layers if layer.stratum is Stratum.LEAST_SIMILAR)
+    assert all(one.text is None and one.other for one in least.pairs)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +83,19 @@ def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(database, fla
     run_job(settings.settings, request, Watch(collector=collector))
     run_job(settings.settings, replace(request, dry_run=False), Watch())
     dry, found = collector.survey, survey_target(settings.settings, "target")
-    assert figures(found.counts) == figures(dry.counts) == held(database)
+    kept, ledger = [*database.target.find()], [*database["target.ledger"].find()]
+    counts = {
+        "kept": len(kept),
+        **Counter(row["reason"] for row in ledger if row["decision"] == "duplicate"),
+        **Counter(row["decision"] for row in ledger if row["decision"] != "duplicate"),
+        "refused": Counter(row["dedup"].get("refused", {}).get("class") for row in kept),
+        "against": Counter(row["against"] for row in ledger if "against" in row),
+        "replaced": sum("kept_by" in row for row in ledger),
+        "reasons": Counter(row["reason"] for row in ledger if row["decision"] != "duplicate"),
+    }
+    del counts["refused"][None]
+    for figures in (found.counts, dry.counts):
+        assert {name: getattr(figures, name) for name in counts} == counts
     assert (dry.near.bins, dry.refused.bins) == (found.near.bins, found.refused.bins)
     assert found.counts.against or found.counts.replaced
     groups = [group.kept for group in found.groups]
@@ -96,31 +118,6 @@ def test_a_dry_run_shows_long_texts_whole(database):
     assert [(one.other, one.text) for one in layer.pairs] == [tuple(texts)]
 
 
-def figures(counts):
-    """Return the figures that a page shows."""
-    names = ("kept", "exact", "near", "skipped", "quarantined", "refused", "against", "replaced")
-    return {name: getattr(counts, name) for name in names} | {"reasons": dict(counts.reasons)}
-
-
-def held(database):
-    """Return the same figures, counted one by one."""
-    kept, ledger = [*database.target.find()], [*database["target.ledger"].find()]
-    refused = [row["dedup"]["refused"]["class"] for row in kept if "refused" in row["dedup"]]
-    no_text = [row for row in ledger if row["decision"] != "duplicate"]
-    return {
-        "kept": len(kept),
-        **{name: sum(row["reason"] == name for row in ledger) for name in ("exact", "near")},
-        **{
-            name: sum(row["decision"] == name for row in ledger)
-            for name in ("skipped", "quarantined")
-        },
-        "refused": Counter(refused),
-        "against": Counter(row["against"] for row in ledger if "against" in row),
-        "replaced": sum("kept_by" in row for row in ledger),
-        "reasons": Counter(row["reason"] for row in no_text),
-    }
-
-
 def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database):
     database.source.insert_many(make_corpus(800, seed=5))
     run_here(database, decision__judge="similarity", decision__similarity=0.97)
@@ -130,28 +127,3 @@ def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database):
     (least, *_) = found.near.extreme
     assert least.pair.probability is None
     assert least.pair.measure == least.pair.similarity
-
-
-def test_the_largest_groups_are_those_of_the_ledger(filled):
-    counted = {}
-    for row in filled["target.ledger"].find({"decision": "duplicate"}):
-        counted[row["of"]] = counted.get(row["of"], 0) + 1
-    groups = survey(filled).groups
-    most = sorted(counted.values(), reverse=True)[: len(groups)]
-    assert [group.kept.duplicates for group in groups] == most
-    assert all(1 <= len(group.members) <= group.kept.duplicates for group in groups)
-
-
-def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled):
-    filled.source.delete_many({})
-    found = survey(filled)
-    assert found.source_gone
-    (least, *_) = (layer for layer in found.layers if layer.stratum is Stratum.LEAST_SIMILAR)
-    assert all(one.text is None and one.other for one in least.pairs)
-
-
-def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(database):
-    database.source.insert_many(make_corpus(200, seed=5))
-    run_here(database, output__document="classic")
-    found = survey(database)
-    assert sum(found.refused.bins) == 0

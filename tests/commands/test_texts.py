@@ -1,4 +1,4 @@
-"""What `deduplicate` and its kin do with texts, and what they say of misuse."""
+"""`dedup_job.deduplicate`, and the errors of the API after misuse."""
 
 import re
 
@@ -15,9 +15,6 @@ def test_a_generator_is_read_as_it_goes_and_ids_may_be_anything():
     outcomes = list(dedup_job.deduplicate(texts, SETTINGS))
     assert [o.decision for o in outcomes].count("kept") == 3
     assert outcomes[-1].of == ("id", 4499 % 3)
-
-
-def test_no_texts_give_no_outcomes():
     assert list(dedup_job.deduplicate(iter([]), SETTINGS)) == []
 
 

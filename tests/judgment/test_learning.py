@@ -28,7 +28,7 @@ NOW = 0.95
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PairSample:
     """Labelled pairs made by chance."""
 
     same: int
@@ -55,7 +55,7 @@ def probabilities(of, labels):
 
 
 def test_few_labels_only_calibrate_and_move_it_but_little():
-    labels = Drawn(3, 3).labels()
+    labels = PairSample(3, 3).labels()
     learnt = learn(labels, NOW, [])
     assert learnt.confidence == NOW
     before = probabilities(model_of(shipped_model(), "shipped"), labels)
@@ -63,7 +63,7 @@ def test_few_labels_only_calibrate_and_move_it_but_little():
 
 
 def test_labels_that_follow_the_scores_tell_the_probabilities_apart():
-    labels = Drawn(200, 200).labels()
+    labels = PairSample(200, 200).labels()
     shipped = model_of(shipped_model(), "shipped")
     scores = shipped.evaluate(labels.found["features"], labels.found["kind"])[0]
     labels = labels._replace(same=scores > np.median(scores))
@@ -77,13 +77,13 @@ def test_labels_that_follow_the_scores_tell_the_probabilities_apart():
 
 def test_the_same_labels_give_the_same_file_and_the_shipped_one_stays():
     before = shipped_model()
-    one, other = (learn(Drawn(40, 40).labels(), NOW, []).document for _ in range(2))
+    one, other = (learn(PairSample(40, 40).labels(), NOW, []).document for _ in range(2))
     assert json.dumps(one) == json.dumps(other)
     assert shipped_model() == before
 
 
 def test_the_file_says_what_was_learnt_and_is_read_again():
-    learnt = learn(Drawn(40, 30).labels(), NOW, [{"bank": "x", "label": "S", "pairs": 40}])
+    learnt = learn(PairSample(40, 30).labels(), NOW, [{"bank": "x", "label": "S", "pairs": 40}])
     shipped = json.loads(shipped_model())
     *former, own = learnt.document["sources"]
     assert former == shipped["sources"]
@@ -99,7 +99,7 @@ def test_a_guard_that_enough_labels_contradict_is_switched_off(held, off):
     guards = np.zeros(120, dtype=np.uint32)
     guards[:held] = NAME
     guards[100:] = NUMBER  # of different pairs
-    learnt = learn(Drawn(60, 60).labels(guards), NOW, [])
+    learnt = learn(PairSample(60, 60).labels(guards), NOW, [])
     assert (learnt.off, model(learnt).guards_off) == (off, tuple(off))
     assert learnt.refused == ({} if off else {"name": held})
 
@@ -107,13 +107,13 @@ def test_a_guard_that_enough_labels_contradict_is_switched_off(held, off):
 def test_a_guard_of_different_pairs_stays():
     guards = np.zeros(120, dtype=np.uint32)
     guards[:10] = guards[60:90] = NAME
-    learnt = learn(Drawn(60, 60).labels(guards), NOW, [])
+    learnt = learn(PairSample(60, 60).labels(guards), NOW, [])
     assert (learnt.off, learnt.refused) == ([], {"name": 10})
     assert learnt.own.same.joined <= 50
 
 
 def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_them():
-    labels = Drawn(60, 60).labels()._replace(groups=np.zeros(120, dtype=np.int64))
+    labels = PairSample(60, 60).labels()._replace(groups=np.zeros(120, dtype=np.int64))
     sides = (labels.same, ~labels.same)
     one, other = (model(learn(labels._replace(same=same), NOW, [])).kinds[0] for same in sides)
     assert one.same.tolist() == other.different.tolist()
@@ -122,7 +122,7 @@ def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_t
 
 def test_a_file_has_room_for_any_number_of_labels(monkeypatch):
     monkeypatch.setattr(models, "_LEFT_OUT", 20)
-    learnt = learn(Drawn(60, 60).labels(), NOW, [])
+    learnt = learn(PairSample(60, 60).labels(), NOW, [])
     different, same = joined(model(learnt).kinds[0], 0.0)
     assert (different.of, same.of) == (20, 20)
     shares = [one.joined / one.of for one in joined(model(learnt).kinds[0], learnt.confidence)]
@@ -131,7 +131,7 @@ def test_a_file_has_room_for_any_number_of_labels(monkeypatch):
 
 
 def test_equal_pairs_are_joined_and_teach_nothing():
-    labels = Drawn(40, 40).labels()
+    labels = PairSample(40, 40).labels()
     labels.found["equal"] = labels.same & (np.cumsum(labels.same) <= 30)
     learnt = learn(labels, NOW, [])
     assert learnt.own.same.joined >= 25
@@ -156,7 +156,7 @@ def test_the_dial_joins_hardly_any_different_pair(different, least):
 
 
 def test_what_features_weigh_adds_up_to_the_score():
-    labels = Drawn(60, 60).labels()
+    labels = PairSample(60, 60).labels()
     found = json.loads(shipped_model())["kinds"]["question"]["trees"]
     trees = model_of(shipped_model(), "x").kinds[0].trees
     (score,), _, weights = _core.evaluate(trees, labels.found["features"][0])

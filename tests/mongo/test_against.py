@@ -293,7 +293,7 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
 def test_labels_of_such_pairs_come_back(ran):
     settings, target = settings_of(ran), f"{ran.name}.target"
     with review.open_review(settings, target, "me", (100, 0)) as asked:
-        keys = [key for key in asked._drawn if asked.pair(key).document.against]
+        keys = [key for key in asked._pairs if asked.pair(key).document.against]
         for key in keys:
             asked.answer(key, Label.SAME)
         asked.refresh()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.opened import form_of
+from dedup_job.commands.session import form_of
 from dedup_job.demo import make_corpus
 from dedup_job.messages import ConfigurationError, UsageError
 from dedup_job.mongo.id_keys import id_element

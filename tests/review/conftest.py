@@ -21,7 +21,7 @@ from dedup_job.server import TOKEN_HEADER, Ticket, bound, page_server
 
 @dataclass
 class Page:
-    """A page that is served, asked as a browser would, or as nobody should."""
+    """A served page, with requests as of a browser or of an attacker."""
 
     review: Review
     ticket: Ticket
@@ -29,7 +29,6 @@ class Page:
 
     @property
     def origin(self):
-        """What a browser calls this page's origin."""
         return f"http://127.0.0.1:{self.ticket.port}"
 
     def ask(self, path, form=None, *, token=True, body=None, **headers):
@@ -78,7 +77,6 @@ def reviewed(replica_set):
 
 @pytest.fixture(scope="module")
 def shared_page(reviewed):
-    """Return the page of the target."""
     with served(reviewed) as found:
         yield found
 

@@ -20,7 +20,7 @@ SECONDS = 60.0
 
 
 def found():
-    """Return the browser of this machine, None where there is none."""
+    """Return the path of a browser, None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -48,7 +48,7 @@ class Tab:
             self.call(f"{domain}.enable")
 
     def call(self, method, **parameters):
-        """Send a command; return what comes of it."""
+        """Send a command; return its result."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
@@ -62,7 +62,7 @@ class Tab:
                 return dict(answer["result"])
 
     def evaluate(self, script):
-        """Return the value of a script, waited for where it is a promise."""
+        """Return the value of a script; a promise is awaited."""
         found = self.call(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
         )
@@ -85,13 +85,11 @@ class Tab:
         self.wait_for("document.readyState === 'complete' && !!window.htmx")
 
     def reload(self):
-        """Load the page anew."""
         self.evaluate("window.before = true")
         self.call("Page.reload")
         self.wait_for("!window.before && document.readyState === 'complete' && !!window.htmx")
 
     def press(self, key):
-        """Press a key and let it go."""
         for kind in ("keyDown", "keyUp"):
             text = {"text": key} if kind == "keyDown" else {}
             self.call("Input.dispatchKeyEvent", type=kind, key=key, **text)
@@ -117,7 +115,6 @@ class Browser:
         self._port, self._tabs = port, tabs
 
     def tab(self):
-        """Open a tab."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT"
         )

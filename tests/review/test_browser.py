@@ -23,13 +23,11 @@ def chromium(tmp_path_factory):
 
 
 def open_page(tab, address):
-    """Open the page and wait until it shows a pair."""
     tab.open(address)
     tab.wait_for(READY)
 
 
 def reload(tab):
-    """Load the page anew and wait until it shows a pair."""
     tab.reload()
     tab.wait_for(READY)
 
@@ -49,8 +47,8 @@ def test_thirty_answers_by_keyboard_then_reload_back_and_a_second_tab(page, revi
     assert tab.evaluate("location.href") == f"{page.origin}/"  # the token is not left in sight
     keys = [press_and_wait(tab, "1sd23u"[i % 6]) for i in range(30)]
     assert len({*keys}) == 30
-    said = [row["label"] for row in labels.find(sort=[("when", 1)])]
-    assert said == [
+    answers = [row["label"] for row in labels.find(sort=[("when", 1)])]
+    assert answers == [
         ["same", "same", "different", "different", "unsure", "unsure"][i % 6] for i in range(30)
     ]
 

@@ -1,8 +1,8 @@
-"""A corpus with known answers, and a run on it on a server of its own: `dedup demo`.
+"""A labelled corpus, and a run on it on a server of its own: `dedup demo`.
 
-Each document says what it is and which one it was made from; everything follows from the seed. What
-`due` says is the policy of the demo: a copy that only looks different is a duplicate, a question
-with another number or the opposite demand is not.
+Each document names its kind and the document it was made from; the seed determines all of it. The
+expected decisions are the policy of the demo: a copy that only looks different is a duplicate, a
+question with another number or the opposite demand is not.
 """
 
 import html
@@ -29,76 +29,67 @@ from dedup_job.runs.run_record import Run
 from dedup_job.settings import load
 
 _FILE: Mapping[str, Any] = tomllib.loads(
-    files("dedup_job.demo").joinpath("phrases.toml").read_text("utf-8")
+    files("dedup_job").joinpath("demo.toml").read_text("utf-8")
 )
-
-
-WORDS: Mapping[str, tuple[str, ...]] = {  # a space within an English one is written as _
-    name: tuple(word.replace("_", " ") if name.startswith("en") else word for word in said.split())
-    for name, said in _FILE["words"].items()
+_WORDS: Mapping[str, tuple[str, ...]] = {  # a space within an English one is written as _
+    name: tuple(word.replace("_", " ") if name.startswith("en") else word for word in words.split())
+    for name, words in _FILE["words"].items()
 }
-SENTENCES, CLAIMS, CLOSINGS = (
-    {name: tuple(map(str.strip, said.strip().splitlines())) for name, said in _FILE[part].items()}
+SENTENCES, CLAIMS, _CLOSINGS = (
+    {name: tuple(map(str.strip, text.strip().splitlines())) for name, text in _FILE[part].items()}
     for part in ("sentences", "claims", "closings")
 )
-OPPOSITES: Sequence[tuple[str, str]] = [(said, other) for said, other in _FILE["opposites"]]
-WIDTHS: Mapping[str, str] = _FILE["widths"]
-MEANINGFUL = frozenset(_FILE["meaningful"])
-SLIPS: Mapping[str, str] = {
-    said: group.replace(said, "") for group in _FILE["slips"] for said in group
+_SLIPS: Mapping[str, str] = {  # of a character: those that are mistaken for it
+    one: group.replace(one, "") for group in _FILE["slips"] for one in group
 }
-EMPTY: Sequence[str] = _FILE["empty"]
-BLOCKS: Sequence[str] = _FILE["blocks"]
-WRAPS: Sequence[str] = _FILE["wraps"]
-EXTRAS: Sequence[str] = _FILE["extras"]
-NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, [1, 2], {"n": 2}, {"p": [7]}, b"\x89PNG")
-# What a space may be in HTML; the last one breaks lines after 60 characters.
+_NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, [1, 2], {"n": 2}, {"p": [7]}, b"\x89PNG")
+# A space, and its form in HTML; the last one breaks lines after 60 characters.
 _SPACES = ((" ", " "), (" ", "&nbsp;"), (" ", "&#160;"), ("(.{60}[^ ]*) ", r"\1\n  "))
 _SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")
 
 
 def filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
-    """Return a function that fills the slots of templates; `[*name]` stays the same in all."""
+    """Return a function that fills the slots of templates; `[*name]` is the same word in all."""
     same: dict[str, str] = {}
 
-    def filled(slot: re.Match[str]) -> str:
-        low, high, stays, name = slot.groups()
+    def word(slot: re.Match[str]) -> str:
+        low, high, is_same, name = slot.groups()
         if low:
             return str(rng.randint(int(low), int(high)))
-        if stays and name in same:
+        if is_same and name in same:
             return same[name]
-        word = fill(rng.choice(claims if name == "claim" else WORDS[name]))
-        if stays:
-            same[name] = word
-        return word
+        filled = fill(rng.choice(claims if name == "claim" else _WORDS[name]))
+        if is_same:
+            same[name] = filled
+        return filled
 
     def fill(template: str) -> str:
-        return _SLOT.sub(filled, template)
+        return _SLOT.sub(word, template)
 
     return fill
 
 
-def dress(rng: random.Random, paragraphs: Sequence[str]) -> str:
-    """Write paragraphs as HTML that cleans to the very same text."""
+def as_html(rng: random.Random, paragraphs: Sequence[str]) -> str:
+    """Return HTML that cleans to the very same text as these paragraphs."""
     parts = [_inline(rng, part) for part in paragraphs]
-    block = rng.choice(BLOCKS)
+    block = rng.choice(_FILE["blocks"])
     body = "".join(block.replace("{}", part) for part in parts)
-    return rng.choice(EXTRAS) + body + rng.choice(EXTRAS)
+    return f"{rng.choice(_FILE['extras'])}{body}{rng.choice(_FILE['extras'])}"
 
 
 def _inline(rng: random.Random, text: str) -> str:
     space, written = rng.choice(_SPACES)
     cuts = sorted(rng.sample(range(len(text) + 1), rng.choice((0, 2, 4))))
-    pieces = [
+    parts = [
         re.sub(space, written, html.escape(text[start:end], quote=rng.random() < 0.3))
         for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
     ]
-    pieces[1::2] = [rng.choice(WRAPS).replace("{}", piece) for piece in pieces[1::2]]
-    return "".join(pieces)
+    parts[1::2] = [rng.choice(_FILE["wraps"]).replace("{}", part) for part in parts[1::2]]
+    return "".join(parts)
 
 
 class Kind(StrEnum):
-    """What a document of the corpus is."""
+    """The kind of a document of the corpus: an original, or how it was derived from one."""
 
     ORIGINAL = "original"
     EXACT_COPY = "exact_copy"
@@ -126,25 +117,25 @@ KINDS: Mapping[Kind, tuple[float, str, Message]] = {
     Kind.MISSING: (0.01, "skipped", Message("the field is missing")),
     Kind.NOT_TEXT: (0.01, "skipped", Message("a number, a list, bytes ...")),
 }
-"""The share of all documents, the decision due, and what they are in words."""
+"""By kind: its share of all documents, the expected decision, and a description."""
 
-LONGEST = 400  # characters of an original before its closing question
-NEAR_COPY_FROM = 100  # shorter texts change too much by one character
-RETRIES = 40
+_LONGEST = 400  # characters of an original before its closing question
+_NEAR_COPY_FROM = 100  # shorter texts change too much by one character
+_RETRIES = 40
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_^{/.\\])\d+(?:\.\d+)?")
 _CHOICES = re.compile(r"A\. |①|甲：")  # what the first choice begins with
-_NAME = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
+_NAME = re.compile("|".join(_WORDS["given"] + _WORDS["city"] + _WORDS["region"]))
 
 
 def due(kind: Kind | str) -> str:
-    """Return the decision a document of this kind should get: kept, duplicate or skipped."""
+    """Return the expected decision of a kind: kept, duplicate or skipped."""
     return KINDS[Kind(kind)][1]
 
 
 def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
-    """Make `size` labelled documents, `_id` from 1 in order; copies come after their original."""
-    drafts = sorted(_drafts(random.Random(seed), size), key=lambda draft: draft.place)
+    """Return `size` labelled documents, `_id` from 1 in order; copies come after their original."""
+    drafts = sorted(_drafts(random.Random(seed), size), key=lambda draft: draft.rank)
     ids = {id(draft): number for number, draft in enumerate(drafts, 1)}
     corpus = []
     for number, draft in enumerate(drafts, 1):
@@ -162,13 +153,13 @@ class _Draft:
     text: Any
     subject: str
     answer: str
-    place: float
+    rank: float  # in the order of the corpus, 0 to 1
     of: Self | None = None
     paragraphs: tuple[str, ...] = ()
 
 
 _Deriver = Callable[[random.Random, _Draft], str | None]
-"""Makes the text of a copy of a document; None if it does not lend itself."""
+"""Returns the text of a copy of a document; None if no such copy can be made."""
 
 
 def _drafts(rng: random.Random, size: int) -> list[_Draft]:
@@ -180,7 +171,7 @@ def _drafts(rng: random.Random, size: int) -> list[_Draft]:
     for kind, count in counts.items():
         for _ in range(count):
             if (maker := _DERIVED.get(kind)) is None:
-                text = rng.choice(EMPTY if kind is Kind.EMPTY else NOT_TEXT)
+                text = rng.choice(_FILE["empty"] if kind is Kind.EMPTY else _NOT_TEXT)
                 draft = _Draft(kind, text, rng.choice(tuple(SENTENCES)), "", rng.random())
             else:
                 sources = shorts if kind is Kind.SHORT_COPY else originals
@@ -192,7 +183,7 @@ def _drafts(rng: random.Random, size: int) -> list[_Draft]:
 def _derived(
     rng: random.Random, kind: Kind, maker: _Deriver, sources: list[_Draft], used: set[str]
 ) -> _Draft | None:
-    for _ in range(RETRIES if sources else 0):
+    for _ in range(_RETRIES if sources else 0):
         source = rng.choice(sources)
         text = maker(rng, source)
         answer = source.answer
@@ -201,8 +192,8 @@ def _derived(
         if due(kind) == "kept":
             used.add(text)
             answer = rng.choice([letter for letter in "ABCD" if letter != answer])
-        place = rng.uniform(source.place, 1)
-        return _Draft(kind, text, source.subject, answer, place, of=source)
+        rank = rng.uniform(source.rank, 1)
+        return _Draft(kind, text, source.subject, answer, rank, of=source)
     return None
 
 
@@ -221,7 +212,7 @@ def _original(rng: random.Random, used: set[str]) -> _Draft:
 
 
 def _short(rng: random.Random, used: set[str]) -> _Draft:
-    names = WORDS["bioprocess"] + WORDS["reagent"] + WORDS["landform"]
+    names = _WORDS["bioprocess"] + _WORDS["reagent"] + _WORDS["landform"]
     while True:
         a, b, letter = rng.randint(1, 99), rng.randint(1, 99), rng.choice("abkmnxy")
         sums = ((f"{a}+{b}=?", str(a + b)), (f"{a}×{b}=?", str(a * b)), (f"{a}-{b}=?", str(a - b)))
@@ -240,10 +231,10 @@ def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
     for template in rng.sample(pool, rng.randint(2, longest)):
         sentence = fill(template)
         sentence = sentence[0].upper() + sentence[1:]
-        if sum(map(len, sentences)) + len(sentence) <= LONGEST:
+        if sum(map(len, sentences)) + len(sentence) <= _LONGEST:
             sentences.append(sentence)
     if subject != "新闻":
-        closing = CLOSINGS["english" if subject == "英语" else "exam"]
+        closing = _CLOSINGS["english" if subject == "英语" else "exam"]
         sentences.append(fill(rng.choice(closing)))
     glue = " " if subject == "英语" else ""
     if len(sentences) < 5 or rng.random() < 0.5 or any("<" in part for part in sentences):
@@ -253,11 +244,11 @@ def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
 
 
 def _near_copy(rng: random.Random, source: _Draft) -> str | None:
-    """Slip, change the width of punctuation or add a note, never where the meaning would change."""
+    """Return a text with a typo, another width of punctuation or a note, of the same meaning."""
     text = str(source.text)
     letters, marks = _letters_and_marks(text)
-    alike = [i for i in letters if text[i] in SLIPS]
-    if sum(map(len, source.paragraphs)) < NEAR_COPY_FROM or not alike or not marks:
+    alike = [i for i in letters if text[i] in _SLIPS]
+    if sum(map(len, source.paragraphs)) < _NEAR_COPY_FROM or not alike or not marks:
         return None
     characters = list(text)
     match rng.choice(("drop", "exchange", "width", "note")):
@@ -266,20 +257,20 @@ def _near_copy(rng: random.Random, source: _Draft) -> str | None:
                 characters[i] = ""
         case "exchange":
             for i in rng.sample(alike, min(rng.randint(1, 2), len(alike))):
-                characters[i] = rng.choice(SLIPS[text[i]])
+                characters[i] = rng.choice(_SLIPS[text[i]])
         case "width":
             for i in rng.sample(marks, min(rng.randint(1, 3), len(marks))):
-                characters[i] = WIDTHS[text[i]]
+                characters[i] = _FILE["widths"][text[i]]
         case _:
-            characters.append(rng.choice(WORDS["note"]))
+            characters.append(rng.choice(_WORDS["note"]))
     return "".join(characters)
 
 
 def _letters_and_marks(text: str) -> tuple[list[int], list[int]]:
     inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
     names = {i for name in _NAME.finditer(text) for i in range(*name.span())}  # with a slip another
-    letters = [i for i in inner if _chinese(text[i]) and text[i] not in MEANINGFUL]
-    marks = [i for i in inner if text[i] in WIDTHS]
+    letters = [i for i in inner if _chinese(text[i]) and text[i] not in _FILE["meaningful"]]
+    marks = [i for i in inner if text[i] in _FILE["widths"]]
     return [i for i in letters if i not in names], marks
 
 
@@ -288,7 +279,7 @@ def _chinese(character: str) -> bool:
 
 
 def _number_changed(rng: random.Random, source: _Draft) -> str | None:
-    """Change a number of the question; in a choice it would only make another distractor."""
+    """Return a text with another number in its question; in a choice it would not matter."""
     text = str(source.text)
     choices = _CHOICES.search(text)
     numbers = list(_NUMBER.finditer(text, 0, choices.start() if choices else len(text)))
@@ -302,13 +293,13 @@ def _number_changed(rng: random.Random, source: _Draft) -> str | None:
 
 def _polarity_changed(rng: random.Random, source: _Draft) -> str | None:
     text = str(source.text)
-    fitting = [(said, opposite) for said, opposite in OPPOSITES if said in text]
+    fitting = [(word, opposite) for word, opposite in _FILE["opposites"] if word in text]
     return text.replace(*rng.choice(fitting), 1) if fitting else None
 
 
 _DERIVED: Mapping[Kind, _Deriver] = {
     Kind.EXACT_COPY: lambda _, source: str(source.text),
-    Kind.MARKUP_COPY: lambda rng, source: dress(rng, source.paragraphs),
+    Kind.MARKUP_COPY: lambda rng, source: as_html(rng, source.paragraphs),
     Kind.NEAR_COPY: _near_copy,
     Kind.NUMBER_CHANGED: _number_changed,
     Kind.POLARITY_CHANGED: _polarity_changed,
@@ -320,7 +311,7 @@ _DATABASE, _SOURCE, _TARGET = "dedup_demo", "questions", "unique_questions"
 
 
 class Row(NamedTuple):
-    """Documents of one kind: the decision due, how many there are, how many got that decision."""
+    """A kind of documents: expected decision, number of documents, number with that decision."""
 
     kind: Kind
     due: str
@@ -331,11 +322,11 @@ class Row(NamedTuple):
 def run_demo(
     documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
 ) -> tuple[Run, list[Row], int]:
-    """Make documents and run on them; tell: takes the next step in words.
+    """Make documents, run on them, and compare the decisions with the expected ones.
 
-    Returns the report, what became of each kind, and how many documents are in neither place or
-    both. The database of the demonstration is emptied first. folder: where the server's data stays;
-    None: it is thrown away.
+    Returns the report, a row for each kind, and the number of documents that are in neither or
+    both of target and ledger. The demo's database is emptied first. folder: holds the server's
+    data, which is deleted if None; tell: takes the name of each step.
     """
     tell(Message("starting a MongoDB server ..."))
     corpus = make_corpus(documents, seed)
@@ -365,7 +356,7 @@ def _decided(database: Database[dict[str, Any]]) -> Mapping[int, list[str]]:
 
 
 def score(corpus: Sequence[Mapping[str, Any]], decided: Mapping[int, Sequence[str]]) -> list[Row]:
-    """Return a row for each kind; decided: decisions by `_id`, one where nothing went wrong."""
+    """Return a row for each kind; decided: by `_id`, its decisions, of which one is expected."""
     planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
     for each in corpus:
         found[each["kind"]] += list(decided.get(each["_id"], ())) == [due(each["kind"])]
