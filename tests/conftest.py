@@ -1,5 +1,6 @@
 """Real MongoDB servers for the whole session, and a fresh database for each test."""
 
+import functools
 import itertools
 import signal
 from pathlib import Path
@@ -144,6 +145,14 @@ def standalone_database(standalone):
 def any_database(any_server):
     """Return an empty database of the replica set, then of the standalone."""
     yield from fresh_database(any_server)
+
+
+@pytest.fixture
+def job(database):
+    """Return a function that inserts documents as the source of a `Job` and returns it."""
+    from tests.running import Job  # here: it loads the whole program
+
+    return functools.partial(Job, database)
 
 
 def fresh_database(uri):
