@@ -97,11 +97,11 @@ class _LazyCommands(Group):
         except typer.BadParameter as e:
             from pydantic import ValidationError  # here: --help should not wait for them
 
-            from dedup_job.settings import short, what_is_wrong
+            from dedup_job.settings import problem_of, short
 
             if isinstance(e.__cause__, ValidationError):
                 problem = e.__cause__.errors()[0]
-                given, why = short(problem["input"]), what_is_wrong(problem)
+                given, why = short(problem["input"]), problem_of(problem)
                 known = given in why or has_password(str(problem["input"]))
                 e.message = why if known else Message("{why}, not {given}", why=why, given=given)
             raise

@@ -85,7 +85,7 @@ def opened(
 ) -> Iterator[Opened]:
     """Connect and open a target with the settings that it was made with.
 
-    Where the settings are not those, and nobody chose them (`Settings.chosen`), those of the
+    Where the settings are not those, and are not explicit (`Settings.is_explicit`), those of the
     target's last run are taken. as_made: nothing will be decided, so any version of the rules may
     have made the target, and StateMismatch is raised where the settings differ all the same; else
     `Target.check` is left to the caller. UsageError if no run ever wrote to it.
@@ -107,7 +107,7 @@ def opened(
             on.target.check()
         except StateMismatch as e:
             refused = e
-        last = None if refused is None or settings.chosen else on.target.last_run()
+        last = None if refused is None or settings.is_explicit else on.target.last_run()
         then = None if last is None else _as_recorded(settings, last, on.target.name)
         if last is not None and then is not None:
             on = made(then, last["_id"])
