@@ -27,7 +27,7 @@ from dedup_job import commands, decision
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.job.parts import Writers
+from dedup_job.job import Writers
 from dedup_job.messages import DedupError, chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log

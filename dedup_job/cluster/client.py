@@ -21,7 +21,7 @@ from dedup_job.cluster import cannot_go_on, portable
 from dedup_job.columns import Batch
 from dedup_job.commands.opened import form_of, preparation
 from dedup_job.commands.run import package_versions
-from dedup_job.job.parts import Preparation
+from dedup_job.job import Preprocessor
 from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.runs.run import Stopwatch
 
@@ -132,7 +132,7 @@ def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception
 
 
 @cache
-def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
+def _preparation(given: ray.ObjectRef[bytes]) -> Preprocessor:
     settings, versions = pickle.loads(ray.get(given))
     for name, version in package_versions().items():
         if versions[name] != version:

@@ -19,8 +19,7 @@ from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.index import KeptIndex
-from dedup_job.job import pipeline
-from dedup_job.job.parts import Preparation
+from dedup_job.job import Preprocessor, pipeline
 from dedup_job.messages import DedupError, Message, RunAborted, UsageError
 from dedup_job.mongo.database_settings import StoredText
 from dedup_job.runs.run import About, Run, Scope
@@ -147,7 +146,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NOBODY) ->
             rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
             cleaned = settings.output.text is StoredText.CLEANED
             target = FileTarget(out, ledger, rows, cleaned=cleaned)
-            prepared = Preparation(
+            prepared = Preprocessor(
                 Cleaner(settings.cleaning),
                 fingerprinter,
                 lambda documents: np.ones(len(documents), dtype=np.bool_),

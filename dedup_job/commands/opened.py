@@ -12,7 +12,7 @@ from dedup_job.commands.cores import index_memory
 from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
-from dedup_job.job.parts import Preparation
+from dedup_job.job import Preprocessor
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
@@ -63,11 +63,11 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
     )
 
 
-def preparation(settings: Settings, models: Models, form: TargetForm) -> Preparation:
+def preparation(settings: Settings, models: Models, form: TargetForm) -> Preprocessor:
     """Return the preparation of the source's pages."""
     clean, most = Cleaner(settings.cleaning), settings.source.max_chars
     ranks = None if form.ranking is None else form.ranking.ranks
-    return Preparation(clean, models.fingerprinter, form.kept.fits, most, ranks)
+    return Preprocessor(clean, models.fingerprinter, form.kept.fits, most, ranks)
 
 
 @contextmanager

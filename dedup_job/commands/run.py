@@ -23,7 +23,8 @@ from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.index import KeptIndex
-from dedup_job.job import parts, pipeline
+from dedup_job.job import Target as JobTarget
+from dedup_job.job import pipeline
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import checks
@@ -157,7 +158,7 @@ def run_job(
             ),
             abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
             snapshots=SnapshotStore(*kept_in, keeps=keeps),
-            others=[OtherSnapshots(one, *kept_in, keeps=keeps) for one in read],
+            references=[OtherSnapshots(one, *kept_in, keeps=keeps) for one in read],
             threads=threads,
             max_rate=settings.run.max_rate,
             progress=progress,
@@ -202,7 +203,7 @@ def versions(client: Client | None = None) -> dict[str, str]:
     return own | ({"server": client.server_info()["version"]} if client else {})
 
 
-class _DryTarget(TargetReader, parts.Target):
+class _DryTarget(TargetReader, JobTarget):
     """Reads the target; what would be there is read from the source."""
 
     collector: "SurveyCollector | None" = None

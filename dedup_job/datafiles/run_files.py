@@ -26,7 +26,7 @@ from dedup_job.documents import (
     uncleaned,
 )
 from dedup_job.files import writing_whole
-from dedup_job.job.parts import Source, Target
+from dedup_job.job import Source, Target
 from dedup_job.messages import UsageError
 from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
 from dedup_job.printing import escaped_json

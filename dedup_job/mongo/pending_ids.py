@@ -119,7 +119,7 @@ class PendingIds:
             why=self._why_not or Message("this server is none"),
         )
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Reset the counts of known and changed documents, for a run of arrivals."""
         self.known = estimated(self.decided, self._retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())

@@ -31,7 +31,7 @@ from dedup_job.commands.opened import form_of, preparation
 from dedup_job.decision import greedy
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.index import KeptIndex
-from dedup_job.job.parts import Writers, in_order, prefetch
+from dedup_job.job import Writers, in_order, prefetch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source

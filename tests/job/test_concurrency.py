@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.job.parts import Pace, Writers, in_order, prefetch
+from dedup_job.job import Pace, Writers, in_order, prefetch
 
 
 def breaking(count):
