@@ -24,7 +24,7 @@ from dedup_job.messages import DedupError, Interrupted, Message, UsageError, cou
 from dedup_job.printing import as_json, command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.pairs import label
-from dedup_job.report.progress import MetricsFile, above, shown_progress, told
+from dedup_job.report.progress import MetricsFile, print_line, print_warning, shown_progress
 from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
@@ -144,7 +144,9 @@ def run(
         told_of = partial(_goes_on, metrics, report)
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
-            watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
+            watch = commands.run.Watch(
+                progress, stop, begun, agree, print_warning, collector, told_of
+            )
             outcome = metrics.report = commands.run.run_job(settings, request, watch, spread)
 
         def show_more() -> None:
@@ -185,7 +187,7 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
 def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
     metrics.ended(_code(outcome), outcome.seconds, outcome)
     if is_quiet:
-        told(Message("nothing arrived since run {run}", run=outcome.number))
+        print_line(Message("nothing arrived since run {run}", run=outcome.number))
         return
     counts = outcome.counts
     done = Message(
@@ -195,7 +197,7 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         kept=counts.kept,
         duplicates=counts.duplicates,
     )
-    told(done)
+    print_line(done)
     if file is not None:
         _write_report(outcome, file)
 
@@ -203,9 +205,9 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
 def _on_cluster(address: str) -> "Spread":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
-    from dedup_job.cluster import spread  # here: few runs need it
+    from dedup_job.cluster import on_cluster  # here: few runs need it
 
-    return partial(spread, address)
+    return partial(on_cluster, address)
 
 
 _FIELDS = 3  # of a collection, in the table
@@ -371,7 +373,7 @@ def file(
         if path is not None:
             check_new(name, path, overwrite=overwrite, again=path is report)
     with StopSignals(_NOTHING) as stop, shown_progress() as progress:
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=print_warning)
         outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
     if outcome.status is Status.STOPPED:
         raise Interrupted(_NOTHING, stop.received or signal.SIGINT)

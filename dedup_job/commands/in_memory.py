@@ -13,8 +13,8 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import NOBODY, Watch, versions
+from dedup_job.datafiles import FileSource, FileTarget
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
-from dedup_job.datafiles.run_files import FileSource, FileTarget
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from dedup_job.report.output import Output
-from dedup_job.report.pairs import Piece, legend, marked_line, pieces_of, side_by_side, visible
+from dedup_job.report.pairs import DiffSegment, diff, legend, marked_line, side_by_side, visible
 from tests.running import invoke
 
 TEXTS = st.text("ABab是不了1.。)\n 　", max_size=40)
@@ -36,7 +36,7 @@ def printed(left, right, console):
 @given(TEXTS, TEXTS)
 @example("A. B.", "")
 def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
-    pieces = pieces_of(left, right)
+    pieces = diff(left, right)
     assert "".join(p.left for p in pieces) == left
     assert "".join(p.right for p in pieces) == right
     if not any(c in "ABab" for c in left + right):  # no labels
@@ -45,25 +45,25 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
 
 
 def test_a_number_and_a_word_are_changed_whole():
-    assert pieces_of("共1994年", "共1984年") == [
-        Piece("共", "共", same=True),
-        Piece("1994", "1984", same=False),
-        Piece("年", "年", same=True),
+    assert diff("共1994年", "共1984年") == [
+        DiffSegment("共", "共", same=True),
+        DiffSegment("1994", "1984", same=False),
+        DiffSegment("年", "年", same=True),
     ]
-    changed = [p for p in pieces_of("it increases by 3.5", "it decreases by 3.25") if not p.same]
+    changed = [p for p in diff("it increases by 3.5", "it decreases by 3.25") if not p.same]
     assert [(p.left, p.right) for p in changed] == [("increases", "decreases"), ("3.5", "3.25")]
 
 
 @pytest.mark.parametrize(("left", "right"), LABELLED)
 def test_labels_of_choices_are_no_changes_as_they_are_none_to_the_judge(left, right):
-    assert pieces_of(left, right) == [Piece(left, right, same=True)]
+    assert diff(left, right) == [DiffSegment(left, right, same=True)]
     judged = json.loads(invoke("inspect", left, right, "--json").stdout)["pair"]
     assert judged["weighed"]["probability"] == 1
     assert {one["kind"] for one in judged["differences"]} == {"layout"}
 
 
 def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_labels():
-    pieces = pieces_of("问？A. 甲 B. 乙", "问？A. 乙 B. 甲")
+    pieces = diff("问？A. 甲 B. 乙", "问？A. 乙 B. 甲")
     assert {p.left + p.right for p in pieces if not p.same} == {"乙"}
 
 
@@ -76,20 +76,20 @@ def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_label
     ],
 )
 def test_a_letter_that_is_no_label_is_marked(left, right):
-    changed = [(p.left, p.right) for p in pieces_of(left, right) if not p.same]
+    changed = [(p.left, p.right) for p in diff(left, right) if not p.same]
     assert any({"A", "B"} & {*left, *right} for left, right in changed)
 
 
 def test_labels_of_a_long_text_are_no_changes_either():
     lines = "\n".join(f"第{n}行的字，" for n in range(3000))
     choices = " A. 甲 B. 乙 C. 丙", "\n(A)甲\n(B)乙\n(C)丙"
-    pieces = pieces_of(f"起{lines}{choices[0]}？终", f"始{lines}{choices[1]}？末")
+    pieces = diff(f"起{lines}{choices[0]}？终", f"始{lines}{choices[1]}？末")
     assert [(p.left, p.right) for p in pieces if not p.same] == [("起", "始"), ("终", "末")]
 
 
 def test_a_character_that_both_have_by_chance_is_no_island():
-    pieces = pieces_of("甲乙丙的丁戊己", "子丑寅的卯辰巳")
-    assert pieces == [Piece("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
+    pieces = diff("甲乙丙的丁戊己", "子丑寅的卯辰巳")
+    assert pieces == [DiffSegment("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context():
 )
 def test_hostile_texts_take_a_moment_only(left, right):
     began = time.process_time()
-    pieces = pieces_of(left, right)
+    pieces = diff(left, right)
     assert "".join(p.right for p in pieces) == right
     assert len(printed(left, right, plain())) < 20_000
     assert marked_line(left, right, plain(), 200).cell_len < 1000
