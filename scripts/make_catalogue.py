@@ -10,15 +10,16 @@ Write the Chinese into `dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call thi
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from pydantic_core._pydantic_core import list_all_errors
@@ -43,6 +44,7 @@ COMPILED = CATALOGUE.with_suffix(".mo")
 _FORMS = {"counted": "{{number:,}} {}|{{number:,}} {}s"}
 ERRORS = ("DedupError", *(one.__name__ for one in DedupError.__subclasses__()), "LeaseLost")
 """Errors whose first argument is a sentence, like that of `Message`."""
+_KEYWORDS = ("Message", *ERRORS, "counted")
 _WRONG_VALUES = {  # errors of pydantic that the types of our settings and options can lead to
     *("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
     *("float_type", "float_parsing", "finite_number", "bool_type", "bool_parsing"),
@@ -69,22 +71,34 @@ class Sentences(Catalog):
 
 def sentences() -> Iterator[tuple[str, str]]:
     """Yield each sentence that is to be translated, and the file where it stands."""
-    for keyword, argument in (*((name, 1) for name in ("Message", *ERRORS)), ("counted", 2)):
-        found = extract_from_dir(
-            ROOT / "dedup_job", [("**.py", "python")], keywords={keyword: (argument,)}
-        )
-        for file, _, said, _, _ in found:
-            for form in _FORMS.get(keyword, "{}").split("|"):
-                yield form.format(said), f"dedup_job/{file}"
-    for said in make_docs.sentences():
-        yield said, "scripts/make_docs.py"
+    yield from sorted_calls()
+    for text in make_docs.sentences():
+        yield text, "scripts/make_docs.py"
     for one in list_all_errors():
         if one["type"] in _WRONG_VALUES:
             yield template_of(one["type"], one["example_context"] or {}), "pydantic"
-    for said in help_texts():
-        yield said, "dedup_job/cli"
-    for said in words():
-        yield said, "scripts/make_catalogue.py"
+    for text in help_texts():
+        yield text, "dedup_job/cli"
+    for text in words():
+        yield text, "scripts/make_catalogue.py"
+
+
+def sorted_calls() -> Iterator[tuple[str, str]]:
+    """Yield the literal sentences in calls of _KEYWORDS and their files, keyword by keyword."""
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in _KEYWORDS}
+    files = sorted((ROOT / "dedup_job").rglob("*.py"), key=lambda file: (file.parent, file.name))
+    for file in files:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+            name = getattr(call.func, "id", "")
+            for text in call.args[name == "counted" :][:1] if name in found else ():
+                last = text.values[-1] if isinstance(text, ast.BoolOp) else text  # x or "none"
+                if isinstance(last, ast.Constant) and last.value:
+                    forms = _FORMS.get(name, "{}").split("|")
+                    where = str(file.relative_to(ROOT))
+                    found[name] += [(form.format(last.value), where) for form in forms]
+    return chain.from_iterable(found.values())
 
 
 def help_texts(command: Any = None) -> Iterator[str]:

@@ -59,13 +59,23 @@ def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel):
     assert not [name for name in names if "test" in Path(name).name or "__pycache__" in name]
 
 
+def backend():
+    """Return the build backend as a module."""
+    spec = importlib.util.spec_from_file_location("backend", ROOT / "src" / "backend.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
-    with tarfile.open(build(ROOT, folder / "made", "sdist")) as archive:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        built = backend().build_sdist(str(folder))
+    with tarfile.open(folder / built) as archive:
         archive.extractall(folder, filter="data")
-    (source,) = folder.glob("dedup_job-*")
-    return source
+    return folder / built.removesuffix(".tar.gz")
 
 
 def test_the_source_archive_holds_all_that_is_tested_and_compiled(source):
@@ -122,13 +132,10 @@ def test_each_python_that_is_named_has_a_wheel_and_a_run_of_the_checks():
 
 
 def test_without_python_h_a_build_ends_before_it_asks_for_packages(monkeypatch, tmp_path):
-    spec = importlib.util.spec_from_file_location("backend", ROOT / "src" / "backend.py")
-    backend = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(backend)
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
     with pytest.raises(SystemExit, match=r"lacks Python\.h .*sudo apt install python3-dev"):
-        backend.get_requires_for_build_wheel()
+        backend().get_requires_for_build_wheel()
 
 
 @pytest.mark.parametrize(

@@ -215,8 +215,11 @@ def test_a_restored_document_is_the_source_document_byte_for_byte(job):
 # Commands.
 
 
-def test_a_dry_run_tells_what_a_run_would_decide_and_writes_nothing(job):
+def test_a_dry_run_tells_what_a_run_would_decide_and_writes_only_a_page(job, tmp_path):
     made = job(make_corpus(300))
+    page = tmp_path / "page.html"
+    assert made.dedup("run", "--dry-run", "--html", str(page)).returncode == 0
+    assert "<html" in page.read_text(encoding="utf-8")
     dry = made.run(dry_run=True)
     assert made.database.list_collection_names() == ["source"]
     assert dry.counts == made.run().counts

@@ -1,4 +1,4 @@
-"""Tables and rows fit the terminal; an `_id` is never broken; a pipe has no edge."""
+"""Tables, rows and measures: all fits the terminal, and an `_id` is never broken."""
 
 import io
 
@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from dedup_job.report.output import Output, whole
+from dedup_job.report.pairs import measured
 from tests.test_printing import HOSTILE, commands
 
 ID = "65a0a0a0a0a0a0a0a0a0a0a0"
@@ -77,3 +78,20 @@ def test_nothing_that_is_given_to_it_commands_the_terminal(width):
     output.table(table_of(("1", HOSTILE, HOSTILE)))
     assert commands(stream.getvalue()) == []
     assert "\\x1b" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "shown"),
+    [
+        (1.0, 0.94, "1.000"),
+        (0.99996, 0.94, "0.999"),
+        (0.93996, 0.94, "0.939"),
+        (0.94, 0.94, "0.940"),
+        (0.89999, 0.9, "0.899"),
+        (0.94371, 0.9437, "0.9437"),
+        (0.9436, 0.9437, "0.943"),
+        (1e-9, 0.0, "0.000"),
+    ],
+)
+def test_a_measure_is_cut_off_on_its_own_side_of_the_limit(value, limit, shown):
+    assert measured(value, limit) == shown
