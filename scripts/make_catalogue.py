@@ -1,14 +1,11 @@
 """Collect the sentences that a user meets, and compile their translations.
 
-    python scripts/make_catalogue.py            update dedup.po, write dedup.mo
-    python scripts/make_catalogue.py --check    only tell what is missing or stale; exit code 1
+    python scripts/make_catalogue.py    updates dedup.po, writes dedup.mo
 
 A sentence is the first argument of `Message(...)` or of an error, the noun of `counted(...)`, a
 text of the command line's help, the meaning of a setting, or what pydantic says of a wrong value.
 Write the Chinese into `dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
 """
-
-from __future__ import annotations
 
 import ast
 import io
@@ -170,18 +167,14 @@ def as_bytes(catalog: Catalog, file: Path) -> bytes:
 
 
 def main() -> int:
-    """Write the files, or tell what is stale."""
+    """Write the files; print missing and wrong translations, return 1 if there are any."""
     catalog = updated()
     wrong = [*problems(catalog)]
     for file in (CATALOGUE, COMPILED):
         content = as_bytes(catalog, file)
-        if file.exists() and file.read_bytes() == content:
-            continue
-        if "--check" in sys.argv:
-            wrong.append(f"{file.relative_to(ROOT)} is stale: run scripts/make_catalogue.py")
-            continue
-        file.write_bytes(content)
-        print(f"{file.relative_to(ROOT)} written")
+        if not file.exists() or file.read_bytes() != content:
+            file.write_bytes(content)
+            print(f"{file.relative_to(ROOT)} written")
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return int(bool(wrong))
 

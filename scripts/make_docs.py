@@ -1,17 +1,13 @@
 """Fill the generated parts of the pages: commands, options, settings, guards.
 
-    python scripts/make_docs.py            write them
-    python scripts/make_docs.py --check    only tell which pages are stale; exit code 1
+    python scripts/make_docs.py
 
 A generated part stands between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
 come from the command line, the settings and the guards themselves. On a Chinese page (`*.zh.md`)
 each sentence is looked up in the catalogue of the command line. Guards bring their Chinese along.
 """
 
-from __future__ import annotations
-
 import re
-import sys
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -172,20 +168,17 @@ def _settings(section: str, _: Translate) -> str:
 def _values() -> Iterator[tuple[str, str]]:
     """Yield the name and the default of each setting."""
     for name, field in fields():
-        value = field.default
-        if isinstance(value, tuple):
-            yield name, ", ".join(map(str, value))
-        elif isinstance(value, bool):
-            yield name, str(value).lower()
-        else:
-            yield (
-                name,
-                ""
-                if value is None
-                else f"{value:.10g}"
-                if isinstance(value, float)
-                else str(value),
-            )
+        match field.default:
+            case None:
+                yield name, ""
+            case bool() as value:
+                yield name, str(value).lower()
+            case float() as value:
+                yield name, f"{value:.10g}"
+            case tuple() as values:
+                yield name, ", ".join(map(str, values))
+            case value:
+                yield name, str(value)
 
 
 def _stamp() -> set[str]:
@@ -268,17 +261,7 @@ _MAKERS: dict[str, Callable[[str, Translate], str]] = {
 }
 
 
-def main() -> int:
-    """Write the pages, or tell which are stale."""
-    found = stale()
-    for page in found:
-        if "--check" in sys.argv:
-            print(f"{page.relative_to(ROOT)} is stale: run scripts/make_docs.py")
-        else:
-            page.write_text(filled(page), encoding="utf-8")
-            print(f"{page.relative_to(ROOT)} written")
-    return int("--check" in sys.argv and bool(found))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    for page in stale():
+        page.write_text(filled(page), encoding="utf-8")
+        print(f"{page.relative_to(ROOT)} written")

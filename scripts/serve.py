@@ -1,7 +1,5 @@
 """Starts the server of scripts/serve on FOLDER at PORT, and prints its process id."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the site needs besides mkdocs: it has no page for a file that is not in docs/."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -8,8 +8,6 @@ All else is what `dedup run` does, from the reading of fields to the rows. Each 
 process of its own, bound to the cores, with as many preparing threads; its start-up is left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

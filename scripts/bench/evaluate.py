@@ -22,8 +22,6 @@ are cleaned and decided each by itself, through index, candidates and judge. A t
 are joined, for the settings, for judge = "similarity", and with --peers for the packages.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json
@@ -41,9 +39,8 @@ from dedup_job.messages import ConfigurationError
 from dedup_job.native.bytes_column import pack
 from dedup_job.settings import Settings, load
 from scripts.bench.command import ROOT, parser_of, records_of, texts_of
-from scripts.bench.engines import Engine
+from scripts.bench.engines import Engine, Keeps, installed_peers
 from scripts.bench.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
-from scripts.bench.packages import Keeps, installed_peers
 
 THRESHOLDS = (0.7, 0.8, 0.9)
 SAME, DIFFERENT = "S", "D"

@@ -8,8 +8,6 @@ the rows of the ledger are hashed byte by byte in the order of `_id`. Threads an
 batch change nothing. --record rewrites benchmarks/golden.json.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -21,8 +21,6 @@ is compared with the mean of the copies before and after. The recipe runs first,
     MB       peak memory, of the process and of the server
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

@@ -7,12 +7,11 @@ with default settings; random fingerprints are put into the Hamming index, and h
 are near ones. The fastest of --turns counts.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from timeit import repeat
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from dedup_job.columns import Fingerprints
 from dedup_job.index import KeptIndex
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.settings import Settings
-from scripts.bench.command import count, parser_of, seconds_of, texts_of
+from scripts.bench.command import count, parser_of, texts_of
 from scripts.bench.engines import Engine
 
 BATCH, QUERIES, MOST_FLIPPED = 1000, 50_000, 6
@@ -51,7 +50,7 @@ def main() -> None:
     texts, settings = texts_of(given.file, given.field), Settings()
 
     def best(what: str, documents: int, work: Callable[[], Any]) -> None:
-        seconds = min(seconds_of(work) for _ in range(given.turns))
+        seconds = min(repeat(work, number=1, repeat=given.turns))
         rate, each_of = documents / seconds, seconds / documents * 1e6
         print(f"{what:12} {documents:10,} {rate:12,.0f} a second {each_of:9.2f} us each")
 

@@ -1,7 +1,5 @@
 """Processes that are measured from outside: time, processor time and peak memory (Linux)."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -12,8 +12,6 @@ as many are deleted: a run with `--on-change refresh --on-delete remove`. At las
 half of it in the large one, is decided with `--against` it.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
