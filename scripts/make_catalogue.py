@@ -67,7 +67,7 @@ class Sentences(Catalog):
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """Yield each sentence that is to be translated, and the file where it stands."""
+    """Yield each sentence to translate, and its file."""
     yield from sorted_calls()
     for text in make_docs.sentences():
         yield text, "scripts/make_docs.py"
@@ -106,9 +106,9 @@ def help_texts(command: Any = None) -> Iterator[str]:
     if command.epilog:
         yield command.epilog
     for parameter in command.get_params(context):
-        told = " ".join((getattr(parameter, "help", None) or "").split())
-        yield DEFAULT.sub("", told)
-        yield from (default for default in DEFAULT.findall(told) if " " in default)
+        text = " ".join((getattr(parameter, "help", None) or "").split())
+        yield DEFAULT.sub("", text)
+        yield from (default for default in DEFAULT.findall(text) if " " in default)
     if hasattr(command, "list_commands"):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
@@ -117,7 +117,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
 
 
 def words() -> Iterator[str]:
-    """Yield what is shown though no call names it: values of enums, names, texts of tables."""
+    """Yield texts that are shown without a call: values of enums, names, texts of tables."""
     for values in (Check, DifferenceKind, Origin, Reason, _core.ROUTES, RunState, Status):
         yield from map(str, values)
     yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PARTS)
@@ -126,30 +126,30 @@ def words() -> Iterator[str]:
 
 
 def updated() -> Catalog:
-    """Return the catalogue with the sentences of today; those that are gone are left out."""
+    """Return the catalogue of the current sentences, with their translations."""
     former = read() if CATALOGUE.exists() else Catalog()
     catalog = Sentences(locale="zh", fuzzy=False)
-    for said, file in sentences():
-        known = former.get(said)
-        chinese = str(known.string) if known and not known.fuzzy else ""
-        catalog.add(said, chinese, locations=[(file, 0)])
+    for sentence, file in sentences():
+        message = former.get(sentence)
+        chinese = str(message.string) if message and not message.fuzzy else ""
+        catalog.add(sentence, chinese, locations=[(file, 0)])
     return catalog
 
 
 def read() -> Catalog:
-    """Return the catalogue as it is on disk."""
+    """Return the catalogue on disk."""
     with CATALOGUE.open("rb") as file:
         return read_po(file, locale="zh")
 
 
 def problems(catalog: Catalog) -> Iterator[str]:
-    """Yield what is wrong with translations: one is missing, or has other fields in braces."""
+    """Yield the problems of translations: one is missing, or has other fields in braces."""
     for message in filter(_is_sentence, catalog):
-        said, chinese = str(message.id), str(message.string)
+        english, chinese = str(message.id), str(message.string)
         if not chinese:
-            yield f"not translated: {said!r}"
-        elif sorted({*_FIELD.findall(said)}) != sorted({*_FIELD.findall(chinese)}):
-            yield f"other fields in braces: {said!r}, {chinese!r}"
+            yield f"not translated: {english!r}"
+        elif {*_FIELD.findall(english)} != {*_FIELD.findall(chinese)}:
+            yield f"other fields in braces: {english!r}, {chinese!r}"
 
 
 def _is_sentence(message: Message) -> bool:
@@ -157,7 +157,7 @@ def _is_sentence(message: Message) -> bool:
 
 
 def as_bytes(catalog: Catalog, file: Path) -> bytes:
-    """Return the catalogue as the file should hold it: the text form or the compiled one."""
+    """Return the content of a file for the catalogue: compiled for .mo, else as text."""
     stream = io.BytesIO()
     if file.suffix == ".mo":
         write_mo(stream, catalog)

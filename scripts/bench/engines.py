@@ -79,14 +79,14 @@ def rensa(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Decide with the package `rensa`: R-MinHash, bands, estimated Jaccard."""
     from rensa import RMinHash, RMinHashDeduplicator
 
-    seen = RMinHashDeduplicator(
+    index = RMinHashDeduplicator(
         threshold=THRESHOLD, num_perm=PERMUTATIONS, use_lsh=True, num_bands=BANDS, seed=42
     )
     kept = []
     for number, text in enumerate(texts):
         minhash = RMinHash(num_perm=PERMUTATIONS, seed=42)
         minhash.update([gram.decode() for gram in _grams(text)])
-        kept.append(seen.add(str(number), minhash))
+        kept.append(index.add(str(number), minhash))
     return np.array(kept, dtype=np.bool_)
 
 
@@ -94,14 +94,14 @@ def datasketch(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Decide with the package `datasketch`: MinHash, any candidate of its LSH is a duplicate."""
     from datasketch import MinHash, MinHashLSH
 
-    seen = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)
+    index = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)
     kept = []
     for number, text in enumerate(texts):
         minhash = MinHash(num_perm=PERMUTATIONS, seed=42)
         minhash.update_batch(list(_grams(text)))
-        kept.append(not seen.query(minhash))
+        kept.append(not index.query(minhash))
         if kept[-1]:
-            seen.insert(number, minhash)
+            index.insert(number, minhash)
     return np.array(kept, dtype=np.bool_)
 
 

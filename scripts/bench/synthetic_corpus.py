@@ -25,7 +25,7 @@ from dedup_job import demo as phrases
 from scripts.bench.command import records_of
 
 KINDS = ("chinese", "exam", "html", "news")
-DUPLICATES = 5  # one document in so many
+DUPLICATES = 5  # one document of five
 NEAR = 5000  # fragments of real texts are exchanged for some of this many around: like for like
 OWN = {"chinese": 0.0, "exam": 0.25, "html": 0.25, "news": 0.0}  # share of fragments that stay
 SENTENCES = 200_000  # of the stock that is made here
@@ -106,23 +106,23 @@ def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:
         fill = phrases.filler(rng, phrases.CLAIMS[subject])
         templates = phrases.SENTENCES[subject]
         text: list[str] = []
-        left = size
-        while left > 0:
+        rest = size
+        while rest > 0:
             text.append(fill(rng.choice(templates)))
-            left -= len(text[-1].encode())
-            if -left > size // 20:  # the last one would be too much
+            rest -= len(text[-1].encode())
+            if -rest > size // 20:
                 break
         count -= len(text)
         yield text
 
 
 def clauses(text: str) -> list[tuple[str, bool]]:
-    """Cut a text into clauses; those without a letter or a digit stay where they are."""
+    """Return the clauses of a text, each with whether it may be exchanged: if it has a word."""
     return [(c, any(map(str.isalnum, c))) for c in _CLAUSE.findall(text) if c]
 
 
 def markup_and_clauses(html: str) -> list[tuple[str, bool]]:
-    """Cut HTML into markup, which stays where it is, and the clauses between."""
+    """Return the fragments of HTML: markup, which may not be exchanged, and clauses."""
     fragments: list[tuple[str, bool]] = []
     for number, part in enumerate(_MARKUP.split(html)):
         fragments += [(part, False)] if number % 2 else clauses(part)
@@ -137,9 +137,9 @@ def _texts(file: Path, *fields: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticCorpus:
-    """Makes documents out of a stock.
+    """A sequence of documents made from a stock.
 
-    own: the share of fragments that are not exchanged; news: whether duplicates are those of news.
+    own: the share of fragments that are kept; news: duplicates differ in a punctuation mark.
     """
 
     stock: Stock
@@ -156,19 +156,19 @@ class SyntheticCorpus:
         """Return the texts of `count` documents from number `first` on."""
         numbers = np.arange(first, first + count, dtype=np.uint64)
         origins = self.origins(numbers)
-        chosen, ends = self._chosen(origins)
-        fragments = [self.stock.fragments[i] for i in chosen.tolist()]
+        indices, ends = self._fragments_of(origins)
+        fragments = [self.stock.fragments[i] for i in indices.tolist()]
         changed = origins != numbers
         if not self.news:
             changed &= _mixed(numbers, self.seed, 1) % 2 == 1
         starts = ends - np.diff(ends, prepend=0)
         for i in np.flatnonzero(changed).tolist():
-            self._change(int(numbers[i]), fragments, chosen, starts[i], ends[i])
+            self._change(int(numbers[i]), fragments, indices, starts[i], ends[i])
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
         return ["".join(fragments[start:end]) for start, end in bounds]
 
     def origins(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return for each document the one that it is a duplicate of, else its own number."""
+        """Return the number of each document's original, its own number if it is no duplicate."""
         n = np.uint64(DUPLICATES)
         if self.news:
             return np.where(numbers % n == n - np.uint64(1), numbers - np.uint64(1), numbers)
@@ -188,7 +188,9 @@ class SyntheticCorpus:
             for number, text in enumerate(self.texts(first, count), first)
         ]
 
-    def _chosen(self, origins: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _fragments_of(
+        self, origins: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the fragments of n documents, one after the other, and where each ends, (n,)."""
         stock = self.stock
         texts = (_mixed(origins, self.seed, 4) % (len(stock.starts) - 1)).astype(np.int64)
@@ -197,15 +199,15 @@ class SyntheticCorpus:
         place = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
         fragments = np.repeat(stock.starts[texts], lengths) + place
         named = np.repeat(origins << np.uint64(20), lengths) + place.astype(np.uint64)
-        drawn = _mixed(named, self.seed, 5)
-        away = ((drawn >> np.uint64(16)) % stock.near).astype(np.int64)
+        random_bits = _mixed(named, self.seed, 5)
+        away = ((random_bits >> np.uint64(16)) % stock.near).astype(np.int64)
         rank = stock.rank[fragments]
-        others = stock.loose[(rank + away - stock.near // 2) % len(stock.loose)]
-        stays = (rank < 0) | (drawn % 2**16 < self.own * 2**16)
-        return np.where(stays, fragments, others), ends
+        exchanged = stock.loose[(rank + away - stock.near // 2) % len(stock.loose)]
+        stays = (rank < 0) | (random_bits % 2**16 < self.own * 2**16)
+        return np.where(stays, fragments, exchanged), ends
 
     def _change(
-        self, number: int, fragments: list[str], chosen: NDArray[np.int64], start: int, end: int
+        self, number: int, fragments: list[str], indices: NDArray[np.int64], start: int, end: int
     ) -> None:
         """Change a character of a document in a fragment that is no markup; of news a mark."""
         rng = random.Random(number)
@@ -220,7 +222,7 @@ class SyntheticCorpus:
                 fragment = fragments[at]
                 fragments[at] = fragment[:place] + _MARKS[fragment[place]] + fragment[place + 1 :]
             return
-        loose = start + np.flatnonzero(self.stock.rank[chosen[start:end]] >= 0)
+        loose = start + np.flatnonzero(self.stock.rank[indices[start:end]] >= 0)
         if len(loose):
             at = int(rng.choice(loose))
             fragment = fragments[at]
