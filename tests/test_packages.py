@@ -1,6 +1,6 @@
-"""Wheel and source archive: what they hold, where they run, and what a machine lacks for them.
+"""Wheel and source archive: their content, their use, and a machine without build tools.
 
-A wheel takes a compilation of the core, so what needs one is thorough.
+A wheel needs a compilation of the core, so its tests are thorough.
 """
 
 import importlib.util
@@ -100,7 +100,7 @@ def test_an_installed_wheel_runs_without_the_checkout(wheel, tmp_path):
     pip += ["--no-deps", "--no-index", "--no-compile", "--target", str(installed), str(wheel)]
     subprocess.run(pip, check=True)
 
-    def said(*words):
+    def output(*words):
         return subprocess.run(  # -S: the checkout may be installed in this environment
             [sys.executable, "-S", "-P", *words],
             cwd=elsewhere,
@@ -110,9 +110,9 @@ def test_an_installed_wheel_runs_without_the_checkout(wheel, tmp_path):
             check=True,
         ).stdout
 
-    assert said("-c", "import dedup_job; print(dedup_job.__file__)").startswith(str(installed))
-    assert said("-m", "dedup_job", "--version") == f"dedup {__version__}\n"
-    shown = said("-m", "dedup_job", "config", "show", "--config", "questions")
+    assert output("-c", "import dedup_job; print(dedup_job.__file__)").startswith(str(installed))
+    assert output("-m", "dedup_job", "--version") == f"dedup {__version__}\n"
+    shown = output("-m", "dedup_job", "config", "show", "--config", "questions")
     assert "收录" in shown
     assert str(ROOT) not in shown
 
@@ -139,10 +139,10 @@ def test_without_python_h_a_build_ends_before_it_asks_for_packages(monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "message"),
     [("en", "This machine lacks venv, Python.h"), ("zh", "这台机器缺少 venv, Python.h")],
 )
-def test_what_a_bare_machine_lacks_is_said_before_an_environment_is_made(tmp_path, language, said):
+def test_missing_packages_are_reported_before_an_environment_is_made(tmp_path, language, message):
     python = tmp_path / "python"
     python.write_text(PYTHON)
     python.chmod(0o700)
@@ -155,7 +155,7 @@ def test_what_a_bare_machine_lacks_is_said_before_an_environment_is_made(tmp_pat
         text=True,
     )
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
-    assert ended.stderr.startswith(said)
+    assert ended.stderr.startswith(message)
     assert "sudo apt install python3-venv python3-dev" in ended.stderr
     assert not (tmp_path / "venv").exists()
 

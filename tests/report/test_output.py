@@ -18,7 +18,6 @@ TEXT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合
 
 
 def table_of(*rows):
-    """Return a table of figures, ids and texts."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("how many of them", justify="right")
     table.add_column("_id", no_wrap=True)
@@ -29,7 +28,6 @@ def table_of(*rows):
 
 
 def printed(width, table):
-    """Return what is printed of a table."""
     stream = io.StringIO()
     Output(stream, width=width).table(table)
     return stream.getvalue()
@@ -59,7 +57,7 @@ def test_a_pipe_breaks_no_line():
     assert TEXT * 20 in output
 
 
-def test_rows_are_broken_between_words_but_not_what_is_whole():
+def test_rows_are_broken_between_words_but_ids_and_commands_stay_whole():
     stream = io.StringIO()
     long = '{"$uuid":"00000000-0000-0000-0000-000000000007"} and "a b c"'
     Output(stream, width=40).rows([("_id", whole(long)), ("words", "one two " * 8)], indent=2)
@@ -70,7 +68,7 @@ def test_rows_are_broken_between_words_but_not_what_is_whole():
 
 
 @pytest.mark.parametrize("width", [None, 30, 200])
-def test_nothing_that_is_given_to_it_commands_the_terminal(width):
+def test_no_text_commands_the_terminal(width):
     stream = io.StringIO()
     output = Output(stream, width=width)
     output.say(HOSTILE)
