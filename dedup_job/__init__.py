@@ -1,14 +1,16 @@
 """Remove duplicate and near-duplicate documents from MongoDB collections.
 
-The names below are the public API, the same functions that the command line calls. They are
-loaded when they are first used:
+The names below are the public API: the functions that the command line calls. Each is imported on
+its first use:
 
 >>> import dedup_job
 >>> [o.decision for o in dedup_job.deduplicate(["水是生命之源。", "<p>水是生命之源。</p>"])]
 ['kept', 'duplicate']
 """
 
+import ast
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,27 +43,18 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
-_HOMES = {  # where each public name lives
-    "commands.in_memory": "Files Outcome deduplicate deduplicate_file",
-    "commands.look": "Inspected inspect list_documents list_ids sample_pairs",
-    "commands.maintenance": "Restored check_target restore target_status undo_run",
-    "commands.run": "Request Watch run_job",
-    "documents": "Difference Pair",
-    "messages": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
-    "RunAborted StateMismatch UsageError",
-    "mongo.rollback": "Undone",
-    "runs.decided": "DecidedDocument ListFilter",
-    "runs.run": "Callback Progress Run Status",
-    "runs.status": "Checked TargetStatus",
-    "settings": "Settings load_settings",
+_MODULES = {  # of each public name, read from the imports above, as lazy_loader reads a stub
+    name.name: str(node.module)
+    for node in ast.walk(ast.parse(Path(__file__).read_bytes()))
+    if isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{__name__}.")
+    for name in node.names
 }
-_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

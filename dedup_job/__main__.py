@@ -1,4 +1,4 @@
-"""`python -m dedup_job` and `dedup`: what comes before the command line can say anything."""
+"""Entry point of `python -m dedup_job` and `dedup`: sets up the process, runs the command line."""
 
 import gc
 import os
@@ -7,17 +7,17 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; Ctrl-C ends the process in silence while that is imported."""
+    """Run the command line; Ctrl-C during the imports ends the process without a traceback."""
     handler = signal.getsignal(signal.SIGINT)
-    if handler is signal.default_int_handler:  # which would show where it was; nohup has its own
+    if handler is signal.default_int_handler:  # it is another one under nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # tables and modules make many objects, none of them garbage
+    # modules and tables create many objects, none of them garbage
     gc.set_threshold(200_000, 10, 50)
-    # numpy asks for large pages for each array of a batch, and each is cleared before it is used
+    # with huge pages the kernel clears more memory for each array of a batch than it uses
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    # its threads would spin while they wait, for matrices that nobody multiplies
+    # idle threads of OpenBLAS would spin, and no matrix is multiplied
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # else pydantic looks for some in the files of all packages
+    # the search for plugins reads the metadata of all packages
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from dedup_job.cli import main as command_line
 

@@ -1,4 +1,4 @@
-"""Files and folders: regular ones, private ones, and files written whole or not at all."""
+"""Safe access to files: only regular ones are read; writes are atomic and, if asked, private."""
 
 import errno
 import os
@@ -17,8 +17,8 @@ from dedup_job.messages import ConfigurationError, Message, UsageError
 
 _STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
-_HEAD = 4096  # bytes by which a report of ours is known
-_REPORTS = re.compile(  # how they begin, without white space: of runs, of checks, pages
+_HEAD = 4096  # bytes that tell a report of ours from another file
+_REPORTS = re.compile(  # the start without white space: of a run's, of a check's, of a page
     r'\{"run":\d+,"dry_run":|\{"source":".*","generation":\d+,"checked":"|'
     r'<!doctypehtml>.*<metaname="generator"content="dedup">',
     re.IGNORECASE,
@@ -26,7 +26,7 @@ _REPORTS = re.compile(  # how they begin, without white space: of runs, of check
 
 
 def open_regular(file: Path) -> BufferedReader:
-    """Open a file for reading; OSError for a pipe, which may wait, or a device, without an end."""
+    """Open a file for reading; OSError if it is a pipe, which may block, a device or a folder."""
     handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
@@ -39,11 +39,11 @@ def open_regular(file: Path) -> BufferedReader:
 
 @contextmanager
 def replacing(file: Path, beside: str = "", mode: int = _OWN_FILE) -> Iterator[BinaryIO]:
-    """Write a file of this user alone, whatever the umask, whole or not at all.
+    """Yield the stream of a temporary file, which replaces `file` at the end of the block.
 
-    It lies under another name until the block ends, and takes the place of the former then. The
-    former file stays where the block raises. Raises OSError. beside: begins the other name; mode:
-    rights, less those that the umask takes.
+    If the block raises, the former file stays. With the default mode only this user can read it,
+    whatever the umask. Raises OSError. beside: prefix of the temporary name; mode: permissions,
+    to which the umask applies.
     """
     partial = file.with_name(f"{beside or f'.{file.name}'}.{os.getpid()}")
     try:
@@ -63,7 +63,7 @@ def replacing(file: Path, beside: str = "", mode: int = _OWN_FILE) -> Iterator[B
 
 
 def make_private(folder: Path) -> None:
-    """Make a missing folder and those above it for this user alone. Raises OSError."""
+    """Create a folder and its missing parents, accessible to this user only. Raises OSError."""
     if folder.is_dir():
         return
     make_private(folder.parent)
@@ -77,15 +77,16 @@ def make_private(folder: Path) -> None:
 
 
 def read_input(name: str, most: int) -> str:
-    """Return a UTF-8 text of so many bytes at most, from a file, a pipe, or - for standard input.
+    """Return the text of a file or a pipe in UTF-8, or of standard input for "-".
 
-    It may begin with a byte order mark, as some editors write one. UsageError says why not.
+    A byte order mark is dropped. Raises UsageError if it cannot be read, has more than `most`
+    bytes or is not UTF-8.
     """
     return limited_text(Path(name), most) if name != "-" else _limited(sys.stdin.buffer, most)
 
 
 def limited_text(file: Path, most: int) -> str:
-    """Return a UTF-8 file as `read_input` does, also where its name is -."""
+    """Return the text of a file as `read_input`; "-" is a file's name here."""
     try:
         with file.open("rb") as stream:
             return _limited(stream, most, f"{file}")
@@ -106,9 +107,9 @@ def _limited(stream: BinaryIO, most: int, name: str = _STANDARD_INPUT) -> str:
 
 
 def digest_of(path: Path) -> str:
-    """Return a digest of a file's content; ConfigurationError if it cannot be read."""
+    """Return the hex digest (xxh3, 128 bits) of a file; ConfigurationError if it is unreadable."""
     try:
-        with open_regular(path) as stream:  # a pipe would be empty when it is read again
+        with open_regular(path) as stream:  # a pipe could not be read a second time
             return xxhash.xxh3_128_hexdigest(stream.read())
     except OSError as e:
         wrong = Message(
@@ -120,7 +121,7 @@ def digest_of(path: Path) -> str:
 
 
 def check_writable(option: str, file: Path) -> None:
-    """Refuse a file that could not be written, before the work rather than after it."""
+    """Raise UsageError if a file cannot be written; option: its name in the message."""
     try:
         with suppress(FileNotFoundError):
             file.stat()
@@ -144,10 +145,10 @@ def check_writable(option: str, file: Path) -> None:
 
 
 def check_new(option: str, file: Path, *, overwrite: bool, again: bool = False) -> None:
-    """Refuse a file as `check_writable` does, and one that exists, if not to be overwritten.
+    """Raise UsageError as `check_writable`, and if the file has content that would be lost.
 
-    again: a report or a page that this program wrote is replaced all the same, as each night. An
-    empty file holds nothing, and a pipe or a device is written to.
+    overwrite: any content may be replaced; again: a report or a page of this program may be, too.
+    A pipe or a device passes.
     """
     check_writable(option, file)
     if overwrite or not file.is_file() or not file.stat().st_size:
@@ -164,9 +165,9 @@ def check_new(option: str, file: Path, *, overwrite: bool, again: bool = False) 
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all. Raises OSError."""
+    """Write a text as UTF-8, atomically unless it is a pipe or a device. Raises OSError."""
     file = file.resolve()  # a link stays a link
-    if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
+    if file.exists() and not file.is_file():
         file.write_text(text, encoding="utf-8")
         return
     with writing_whole(file) as stream:
@@ -175,10 +176,10 @@ def write_whole(file: Path, text: str) -> None:
 
 @contextmanager
 def writing_whole(file: Path) -> Iterator[BinaryIO]:
-    """Write a file, whole or not at all, as `replacing` does, with usual rights. Raises OSError."""
+    """Yield a stream as `replacing`; the file keeps its permissions, a new one has the usual."""
     file = file.resolve()
     own = xxhash.xxh32_hexdigest(os.fsencode(file.name))  # the name itself might be too long
     with replacing(file, f".dedup-{own}", 0o666) as stream:
-        with suppress(FileNotFoundError):  # the rights of the former one
+        with suppress(FileNotFoundError):
             os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
         yield stream

@@ -1,8 +1,8 @@
-"""Sentences for the user, and the errors that say them: in English, shown in his language.
+"""Messages for the user with their translations, and the errors that carry them.
 
-A `Message` is the English sentence, so logs in JSON, stored rows and callers in Python take it as
-it is. What prints for a person passes it through `localized`, which looks its template up in the
-catalogue `locale/zh/LC_MESSAGES/dedup.mo` (gettext; scripts/make_catalogue.py makes it).
+A `Message` is the English sentence as a `str`, for JSON, stored rows and callers in Python. Output
+for a person passes it through `localized`, which looks up its template in the gettext catalogue
+`locale/zh/LC_MESSAGES/dedup.mo`, compiled by scripts/make_catalogue.py.
 """
 
 import gettext
@@ -15,18 +15,18 @@ from typing import Any, Self
 
 LANGUAGES = ("en", "zh")
 FOLDER = str(Path(__file__).parent / "locale")
-_BETWEEN = {" ": "", ", ": "，", "; ": "；"}  # of parts that are joined, in Chinese
+_SEPARATORS = {" ": "", ", ": "，", "; ": "；"}  # English to Chinese
 _VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one decides
 
 
 class Message(str):
-    """A sentence in English that knows its template and its values, if there are any."""
+    """An English sentence with its template and the values of the template's fields."""
 
     template: str
     values: Mapping[str, object]
 
     def __new__(cls, template: str, /, **values: object) -> Self:
-        """Return the sentence; values: for the names in braces, as `str.format` takes them."""
+        """Format the template with the values, as `str.format`; without values it stays as is."""
         message = super().__new__(cls, template.format(**values) if values else template)
         message.template, message.values = template, values
         return message
@@ -36,34 +36,34 @@ class Message(str):
 
 
 def joined(parts: Iterable[str], separator: str = " ") -> Message:
-    """Return messages as one."""
+    """Return one message of several; the separator is translated as well."""
     values = {f"part{number}": part for number, part in enumerate(parts)}
     template = "{between}".join(f"{{{name}}}" for name in values)
     return Message(template, between=Message(separator), **values)
 
 
-def counted(number: int, what: str) -> Message:
-    """Return how many of something there are, "1 row" or "2 rows"."""
-    return Message(f"{{number:,}} {what}{'' if number == 1 else 's'}", number=number)
+def counted(number: int, noun: str) -> Message:
+    """Return a number with its noun, "1 row" or "2 rows"."""
+    return Message(f"{{number:,}} {noun}{'' if number == 1 else 's'}", number=number)
 
 
-def said_by(error: BaseException) -> str:
-    """Return an error's Message, or its text."""
+def message_of(error: BaseException) -> str:
+    """Return the Message of an error, or its text if it has none."""
     first = error.args[0] if error.args else ""
     return first if isinstance(first, Message) else str(error)
 
 
 def localized(text: Any) -> str:
-    """Return a message in the language of this process, anything else as `str` has it."""
+    """Return a message in the language of this process, any other value as `str`."""
     return in_language(text, chosen_language())
 
 
 def in_language(text: Any, language: str) -> str:
-    """Return a message in a language, anything else as `str` has it; language: `en` or `zh`."""
+    """Return a message in a language, `en` or `zh`, any other value as `str`."""
     if not isinstance(text, Message) or language == "en":
         return str(text)
-    if text in _BETWEEN:
-        return _BETWEEN[text]
+    if text in _SEPARATORS:
+        return _SEPARATORS[text]
     template = catalogue(language).gettext(text.template) if text.template else ""
     if not text.values:
         return template
@@ -76,13 +76,13 @@ def in_language(text: Any, language: str) -> str:
 
 @cache
 def catalogue(language: str) -> gettext.NullTranslations:
-    """Return the translations into a language."""
+    """Return the translations into a language, `en` or `zh`."""
     return gettext.translation("dedup", FOLDER, [language], fallback=True)
 
 
 @cache
 def chosen_language() -> str:
-    """Return the language that was asked for; `en` where the output cannot hold its characters."""
+    """Return `asked_language`, but `en` if stdout's encoding has no Chinese characters."""
     try:
         "中".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
@@ -91,40 +91,40 @@ def chosen_language() -> str:
 
 
 def asked_language() -> str:
-    """Return `zh` or `en` where DEDUP_LANG, or else the locale, begins so; else ""."""
-    asked = next(filter(None, map(os.environ.get, _VARIABLES)), "").lower()
-    return next(filter(asked.startswith, LANGUAGES), "")
+    """Return the language of DEDUP_LANG or of the locale, `zh` or `en`; "" if it is another."""
+    value = next(filter(None, map(os.environ.get, _VARIABLES)), "").lower()
+    return next(filter(value.startswith, LANGUAGES), "")
 
 
 class DedupError(Exception):
-    """Base of all errors that the user sees as a sentence, without a traceback."""
+    """Base of all errors that are shown as a message, without a traceback; code: to exit with."""
 
     code = 1
 
-    def __init__(self, said: str = "", /, **values: object) -> None:
-        """Take a sentence for the catalogue with the values of its fields, or a finished one."""
-        is_whole = isinstance(said, Message) and not values
-        super().__init__(said if is_whole else Message(said, **values))
+    def __init__(self, message: str = "", /, **values: object) -> None:
+        """Take a Message, or a template and the values of its fields."""
+        is_message = isinstance(message, Message) and not values
+        super().__init__(message if is_message else Message(message, **values))
 
     @property
     def message(self) -> Message:
-        """What is wrong and what to do."""
+        """The problem, and what the user can do."""
         message: Message = self.args[0]
         return message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle it without its constructor, so that another process can raise it."""
+        """Pickle the error without calling its constructor, whose arguments differ by class."""
         return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class UsageError(DedupError):
-    """What was asked for cannot be done as asked."""
+    """The command line, the settings or the arguments of a call are wrong."""
 
     code = 2
 
 
 class ConfigurationError(UsageError):
-    """The configuration has problems; all of them are listed."""
+    """The configuration has problems; the message lists all of them."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
@@ -146,11 +146,11 @@ class StateMismatch(DedupError):
 
 
 class LeaseLost(StateMismatch):
-    """Another run took the lease over, or may have; this one wrote nothing more."""
+    """Another run took over the lease, or may have; this run has stopped writing."""
 
 
 class RunAborted(StateMismatch):
-    """A limit was passed that no sane collection reaches; the batch in hand was not written."""
+    """A limit of the settings `abort_if` was exceeded; the current batch was not written."""
 
     def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
         section, _, name = setting.partition(".")
@@ -181,7 +181,7 @@ class LeaseHeld(DedupError):
 
 
 class Interrupted(DedupError):
-    """A signal ended the run after a checkpoint."""
+    """A signal ended the command; its exit code is 128 + the signal's number."""
 
     def __init__(self, message: str, signum: int) -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""All settings in one place: flags > environment > file > defaults.
+"""The settings of a run, loaded from flags, environment, file and defaults, in this order.
 
-Each stage owns its part; here they are composed, read and explained.
+Each stage defines its own section.
 """
 
 import difflib
@@ -23,7 +23,7 @@ from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment.features import RULES
-from dedup_job.messages import ConfigurationError, Message, UsageError, said_by
+from dedup_job.messages import ConfigurationError, Message, UsageError, message_of
 from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
@@ -34,7 +34,7 @@ from dedup_job.text_fields import TextFields
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
-_LARGEST = 1 << 20  # bytes of a file of settings
+_MAX_BYTES = 1 << 20  # of a settings file
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
 _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
@@ -84,7 +84,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
 
     @property
     def page_documents(self) -> int:
-        """Documents in a transaction, no more of them than may be read in a second."""
+        """The most documents in a transaction: `batch_documents`, or one second of `max_rate`."""
         if self.max_rate is None:
             return self.batch_documents
         return max(min(self.batch_documents, int(self.max_rate)), 1)
@@ -103,22 +103,26 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
     output: OutputSettings = OutputSettings()
     ledger: LedgerSettings = LedgerSettings()
     run: RunSettings = RunSettings()
-    _chosen: bool = PrivateAttr(default=True)
+    _is_explicit: bool = PrivateAttr(default=True)
 
     @property
-    def chosen(self) -> bool:
-        """Tell whether somebody chose these settings; else a target's last run has its own."""
-        return self._chosen
+    def is_explicit(self) -> bool:
+        """Whether the caller gave settings; otherwise those of a target's last run apply."""
+        return self._is_explicit
 
     def stamp(self) -> dict[str, Any]:
-        """Return what decides about documents; a target takes the result of one stamp only."""
+        """Return the settings that affect decisions; a target holds results of one stamp only."""
         values = self.recorded()
         del values["run"], values["abort_if"], values["ledger"]
         for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
-        del values["index"]["folder"]  # how it is done, not what is found
-        if self.decision.model is not None:  # what the file holds counts
-            values["decision"]["model"] = _content(self.decision.model, "decision.model")
+        del values["index"]["folder"]
+        if self.decision.model is not None:  # the content of the file, not its name
+            try:
+                values["decision"]["model"] = f"{CONTENT}{digest_of(self.decision.model)}"
+            except ConfigurationError as e:
+                problems = [located("decision.model", problem) for problem in e.problems]
+                raise ConfigurationError(problems) from None
         if not self.output.keep:
             del values["output"]["keep"]
         if not self.decision.judges:
@@ -126,23 +130,19 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
         return {**values, "rules": RULES}
 
     def models(self, notify: Callable[[str], None] = lambda _: None) -> Models:
-        """Return fingerprinter, judge and sketcher for these settings, not loaded yet."""
+        """Return fingerprinter, judge and sketcher, each loaded on its first use.
+
+        notify: called with a line of progress.
+        """
         return Models(self.fingerprint, self.index, self.decision, notify)
 
     def recorded(self) -> dict[str, Any]:
-        """Return what a run's row says of its settings: all but the connection."""
+        """Return the settings stored in the row of a run: all but the connection."""
         return self.model_dump(mode="json", exclude={"connection"})
 
 
-def _content(path: Path, setting: str) -> str:
-    try:
-        return f"{CONTENT}{digest_of(path)}"
-    except ConfigurationError as e:
-        raise ConfigurationError([placed(setting, problem) for problem in e.problems]) from None
-
-
 class Origin(StrEnum):
-    """Where a value comes from, the strongest last."""
+    """The source of a setting's value, the strongest last."""
 
     DEFAULT = Message("default")
     FILE = Message("file")
@@ -174,7 +174,10 @@ def load(
     file: Path | None = None,
     strongest: Origin = Origin.FLAG,
 ) -> Loaded:
-    """Read all settings; ConfigurationError lists all problems. flags: by dotted name, or None."""
+    """Return the settings and their origins; ConfigurationError lists all problems.
+
+    flags: by dotted name, without effect if None; file: TOML or a preset; strongest: their origin.
+    """
     variables, unknown = _from_environment()
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]
@@ -188,7 +191,7 @@ def load(
     for origin, values in layers:
         for section, part in values.items():
             former = sections.setdefault(section, {})
-            if not isinstance(part, Mapping):  # it stands in the section's place, to be refused
+            if not isinstance(part, Mapping):  # no section; the validation refuses it
                 sections[section], origins[section] = part, origin
             elif isinstance(former, dict):
                 sections[section] = {**former, **part}
@@ -201,7 +204,7 @@ def load(
         raise ConfigurationError([*unknown, *problems]) from None
     if problems := [*unknown, *_impossible(settings)]:
         raise ConfigurationError(problems)
-    settings._chosen = file is not None or any(
+    settings._is_explicit = file is not None or any(
         name.partition(".")[0] not in ("connection", "run") for name in flags
     )
     return Loaded(settings, origins)
@@ -210,18 +213,17 @@ def load(
 def load_settings(
     config: str | Path | None = None, values: Mapping[str, Any] | None = None
 ) -> Settings:
-    """Return settings for the Python API, as the command line would find them.
+    """Return settings for the Python API, loaded as by the command line.
 
     config: a file in TOML or the name of a preset; values: by dotted name, such as
     `{"connection.uri": uri, "source.field": "body"}`, stronger than the environment's DEDUP_
     variables, which are stronger than the file. ConfigurationError lists every problem at once.
     """
-    file = None if config is None else Path(config)
-    return load(values, file, Origin.CALL).settings
+    return load(values, None if config is None else Path(config), Origin.CALL).settings
 
 
 def expect_settings(settings: object) -> Settings:
-    """Return the settings; UsageError where a caller of the API gave something else."""
+    """Return the settings of a caller of the API; UsageError if they are not a `Settings`."""
     if isinstance(settings, Settings):
         return settings
     raise UsageError(
@@ -232,9 +234,9 @@ def expect_settings(settings: object) -> Settings:
 def _impossible(settings: Settings) -> Iterator[str]:
     for section, part in settings:
         for name, value in part:
-            if isinstance(value, Path) and "\0" in str(value):  # Python does not even look for it
+            if isinstance(value, Path) and "\0" in str(value):  # every system call refuses it
                 wrong = Message("a path holds no NUL, not {path}", path=short(str(value)))
-                yield placed(f"{section}.{name}", wrong)
+                yield located(f"{section}.{name}", wrong)
     if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
         yield Message(
             "output.document: classic holds one text, and source.field names several: {fields}. "
@@ -251,13 +253,14 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     presets = preset_files()
     preset = presets.get(str(file))
     if preset and file.is_file():
-        said = Message(
-            "settings: the file {file} in this folder, not the preset of that name", file=file
+        log.info(
+            Message(
+                "settings: the file {file} in this folder, not the preset of that name", file=file
+            )
         )
-        log.info(said)
         preset = None
     try:
-        values = tomllib.loads(limited_text(preset or file, _LARGEST))
+        values = tomllib.loads(limited_text(preset or file, _MAX_BYTES))
         _check_passwords(values, str(file))
     except UsageError as e:
         problem = e.message
@@ -272,49 +275,50 @@ def _from_file(file: Path | None) -> dict[str, Any]:
 
 
 def preset_files() -> dict[str, Path]:
-    """Return the presets that ship with the package, by name."""
+    """Return the files of the presets that ship with the package, by name."""
     return {file.stem: file for folder in reversed(_PRESETS) for file in folder.glob("*.toml")}
 
 
 def _from_environment() -> tuple[dict[str, Any], list[str]]:
-    found: dict[str, Any] = {}
-    problems, here = list[str](), Message(str(Origin.ENVIRONMENT))
+    values: dict[str, Any] = {}
+    problems, origin = list[str](), Message(str(Origin.ENVIRONMENT))
     for variable, value in sorted(os.environ.items()):
         if not variable.upper().startswith(_PREFIX) or variable in _OTHER_VARIABLES:
             continue
         name = variable[len(_PREFIX) :].lower().replace(_DELIMITER, ".", 1)
         section, _, key = name.partition(".")
         if section not in Settings.model_fields:
-            problems.append(placed(here, _unknown(variable, name)))
+            problems.append(located(origin, _unknown_variable(variable, name)))
             continue
         try:
             field = _part(section).model_fields.get(key)
             is_list = field is not None and get_origin(field.annotation) is tuple
-            found[name] = json.loads(value) if is_list else value
+            values[name] = json.loads(value) if is_list else value
         except (ValueError, RecursionError):
             wrong = Message(
                 "{name} is not JSON; a list is written as JSON, e.g. {example}",
                 name=name,
                 example="""'["收录："]'""",
             )
-            problems.append(placed(here, wrong))
-    if _URI in os.environ:  # where it is empty, too, which is refused
-        found["connection.uri"] = os.environ[_URI]
-    return found, problems
+            problems.append(located(origin, wrong))
+    if _URI in os.environ:  # an empty one is refused later
+        values["connection.uri"] = os.environ[_URI]
+    return values, problems
 
 
-def _unknown(variable: str, name: str) -> Message:
-    last = name.rpartition(".")[2]
-    known = (n for n in _known_names() if n.rpartition(".")[2] == last)
-    near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
-    near = variable.upper() if variable.upper() in _OTHER_VARIABLES else near
-    if near is None:
+def _unknown_variable(variable: str, name: str) -> Message:
+    near = [_PREFIX + key.upper().replace(".", _DELIMITER) for key in _keys_like(name)]
+    if variable.upper() in _OTHER_VARIABLES:
+        near = [variable.upper()]
+    if not near:
         return Message("unknown variable {name}", name=variable)
-    return Message("unknown variable {name} (perhaps you meant {near})", name=variable, near=near)
+    return Message(
+        "unknown variable {name} (perhaps you meant {near})", name=variable, near=near[0]
+    )
 
 
 def _settle_uri(sections: Mapping[str, Any], origins: dict[str, Origin]) -> None:
-    """Where both a URI and a file with one are given, the stronger origin counts."""
+    """Drop a file with a URI if a stronger origin gives a URI."""
     order = list(Origin)
     uri, file = (origins.get(f"connection.{name}", Origin.DEFAULT) for name in ("uri", "uri_file"))
     if order.index(uri) > order.index(file) > 0:
@@ -328,33 +332,36 @@ def _problem(error: ErrorDetails, origins: Mapping[str, Origin], file: Path | No
     if origin is Origin.FLAG:
         return _of_value(f"--{location.rpartition('.')[2].replace('_', '-')}", error)
     where = f"{file}" if origin is Origin.FILE and file else Message(str(origin))
-    return placed(where, _of_value(location, error))
+    return located(where, _of_value(location, error))
 
 
 def _of_value(name: str, error: ErrorDetails) -> Message:
     if error["type"] == "extra_forbidden":
         return _unknown_key(name)
-    given = short(error["input"])
+    value = short(error["input"])
     if error["type"].startswith("byte_size"):
-        return Message("{name} {given} is not a size; write 8GB", name=name, given=given)
-    why = what_is_wrong(error)
+        return Message("{name} {given} is not a size; write 8GB", name=name, given=value)
+    why = problem_of(error)
     if not name.startswith("connection"):
-        why = Message("{why}, not {given}", why=why, given=given)
-    return placed(name, why)
+        why = Message("{why}, not {given}", why=why, given=value)
+    return located(name, why)
 
 
 def _unknown_key(location: str) -> Message:
-    known = list(_known_names())
-    near = difflib.get_close_matches(location, known, n=1, cutoff=0.6)
-    if not near:  # the right name in the wrong section is a common slip
-        name = location.rpartition(".")[2]
-        near = [k for k in known if k.rpartition(".")[2] == name]
+    near = difflib.get_close_matches(location, list(_keys()), n=1, cutoff=0.6)
+    near = near or _keys_like(location)
     if not near:
         return Message("unknown key {name}", name=location)
     return Message("unknown key {name} (perhaps you meant {near})", name=location, near=near[0])
 
 
-def _known_names() -> Iterator[str]:
+def _keys_like(location: str) -> list[str]:
+    """Return the keys with the same last part: the wrong section is a common slip."""
+    name = location.rpartition(".")[2]
+    return [key for key in _keys() if key.rpartition(".")[2] == name]
+
+
+def _keys() -> Iterator[str]:
     for section in Settings.model_fields:
         yield section
         yield from (f"{section}.{name}" for name in _part(section).model_fields)
@@ -364,7 +371,7 @@ def _part(section: str) -> type[BaseModel]:
     return cast("type[BaseModel]", Settings.model_fields[section].annotation)
 
 
-_OUR_WORDS = {  # where those of pydantic name a class of Python
+_OWN_TEMPLATES = {  # in place of templates of pydantic that name a class of Python
     "path_type": Message("expected a path"),
     "too_long": Message("expected at most {max_length} values, not {actual_length}"),
 }
@@ -372,7 +379,7 @@ _OUR_WORDS = {  # where those of pydantic name a class of Python
 
 def _check_passwords(values: Mapping[str, Any], where: str) -> None:
     problems = [
-        placed(
+        located(
             where,
             Message(
                 "{name} holds a password, or what may be one: a connection string belongs in "
@@ -388,33 +395,31 @@ def _check_passwords(values: Mapping[str, Any], where: str) -> None:
         raise ConfigurationError(problems)
 
 
-def placed(where: str, problem: str) -> Message:
-    """Return a problem behind the place where it is."""
+def located(where: str, problem: str) -> Message:
+    """Return a problem after the name of its file, origin or setting."""
     return Message("{where}: {problem}", where=where, problem=problem)
 
 
-def what_is_wrong(error: ErrorDetails) -> str:
-    """Return what pydantic finds wrong with a value; what a validator of ours says is said so."""
-    values = {name: _figure(value) for name, value in error.get("ctx", {}).items()}
+def problem_of(error: ErrorDetails) -> str:
+    """Return the message of a validation error: of our own validator, or that of pydantic."""
+    values = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in error.get("ctx", {}).items()
+    }
     if isinstance(own := values.get("error"), ValueError):
-        return said_by(own)
-    if one_of := values.get("expected"):
-        former, or_, last = one_of.rpartition(" or ")
-        said = Message("{names} or {last}", names=former, last=last)
-        values["expected"] = said if or_ else one_of
+        return message_of(own)
+    names, or_, last = str(values.get("expected", "")).rpartition(" or ")
+    if or_:
+        values["expected"] = Message("{names} or {last}", names=names, last=last)
     return Message(template_of(error["type"], values), **values)
 
 
 def template_of(kind: str, values: Mapping[str, Any]) -> str:
-    """Return the sentence for a kind of error, its values in braces."""
-    if kind in _OUR_WORDS:
-        return _OUR_WORDS[kind].template
-    said = PydanticKnownError(kind, {**values} or None).message_template  # type: ignore[arg-type]
-    return f"{said[:1].lower()}{said[1:]}"
-
-
-def _figure(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """Return the template of a pydantic error type; values: its context, by name."""
+    if kind in _OWN_TEMPLATES:
+        return _OWN_TEMPLATES[kind].template
+    known = PydanticKnownError(kind, {**values} or None)  # type: ignore[arg-type]
+    return f"{known.message_template[:1].lower()}{known.message_template[1:]}"
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -431,7 +436,7 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def short(value: Any) -> str:
-    """Return a value as a message repeats it, however long or deep it is."""
-    found = reprlib.Repr()
-    found.maxstring = found.maxother = 80
-    return found.repr(value)
+    """Return the repr of a value, abbreviated to about 80 characters."""
+    abbreviated = reprlib.Repr()
+    abbreviated.maxstring = abbreviated.maxother = 80
+    return abbreviated.repr(value)

@@ -1,24 +1,22 @@
 """Collect the sentences that a user meets, and compile their translations.
 
-    python scripts/make_catalogue.py            update dedup.po, write dedup.mo
-    python scripts/make_catalogue.py --check    only tell what is missing or stale; exit code 1
+    python scripts/make_catalogue.py    updates dedup.po, writes dedup.mo
 
 A sentence is the first argument of `Message(...)` or of an error, the noun of `counted(...)`, a
 text of the command line's help, the meaning of a setting, or what pydantic says of a wrong value.
 Write the Chinese into `dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
 """
 
-from __future__ import annotations
-
+import ast
 import io
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from pydantic_core._pydantic_core import list_all_errors
@@ -42,6 +40,7 @@ COMPILED = CATALOGUE.with_suffix(".mo")
 _FORMS = {"counted": "{{number:,}} {}|{{number:,}} {}s"}
 ERRORS = ("DedupError", *(one.__name__ for one in DedupError.__subclasses__()), "LeaseLost")
 """Errors whose first argument is a sentence, like that of `Message`."""
+_KEYWORDS = ("Message", *ERRORS, "counted")
 _WRONG_VALUES = {  # errors of pydantic that the types of our settings and options can lead to
     *("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
     *("float_type", "float_parsing", "finite_number", "bool_type", "bool_parsing"),
@@ -67,23 +66,35 @@ class Sentences(Catalog):
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """Yield each sentence that is to be translated, and the file where it stands."""
-    for keyword, argument in (*((name, 1) for name in ("Message", *ERRORS)), ("counted", 2)):
-        found = extract_from_dir(
-            ROOT / "dedup_job", [("**.py", "python")], keywords={keyword: (argument,)}
-        )
-        for file, _, said, _, _ in found:
-            for form in _FORMS.get(keyword, "{}").split("|"):
-                yield form.format(said), f"dedup_job/{file}"
-    for said in make_docs.sentences():
-        yield said, "scripts/make_docs.py"
+    """Yield each sentence to translate, and its file."""
+    yield from sorted_calls()
+    for text in make_docs.sentences():
+        yield text, "scripts/make_docs.py"
     for one in list_all_errors():
         if one["type"] in _WRONG_VALUES:
             yield template_of(one["type"], one["example_context"] or {}), "pydantic"
-    for said in help_texts():
-        yield said, "dedup_job/cli"
-    for said in words():
-        yield said, "scripts/make_catalogue.py"
+    for text in help_texts():
+        yield text, "dedup_job/cli"
+    for text in words():
+        yield text, "scripts/make_catalogue.py"
+
+
+def sorted_calls() -> Iterator[tuple[str, str]]:
+    """Yield the literal sentences in calls of _KEYWORDS and their files, keyword by keyword."""
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in _KEYWORDS}
+    files = sorted((ROOT / "dedup_job").rglob("*.py"), key=lambda file: (file.parent, file.name))
+    for file in files:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+            name = getattr(call.func, "id", "")
+            for text in call.args[name == "counted" :][:1] if name in found else ():
+                last = text.values[-1] if isinstance(text, ast.BoolOp) else text  # x or "none"
+                if isinstance(last, ast.Constant) and last.value:
+                    forms = _FORMS.get(name, "{}").split("|")
+                    where = str(file.relative_to(ROOT))
+                    found[name] += [(form.format(last.value), where) for form in forms]
+    return chain.from_iterable(found.values())
 
 
 def help_texts(command: Any = None) -> Iterator[str]:
@@ -94,9 +105,9 @@ def help_texts(command: Any = None) -> Iterator[str]:
     if command.epilog:
         yield command.epilog
     for parameter in command.get_params(context):
-        told = " ".join((getattr(parameter, "help", None) or "").split())
-        yield DEFAULT.sub("", told)
-        yield from (default for default in DEFAULT.findall(told) if " " in default)
+        text = " ".join((getattr(parameter, "help", None) or "").split())
+        yield DEFAULT.sub("", text)
+        yield from (default for default in DEFAULT.findall(text) if " " in default)
     if hasattr(command, "list_commands"):
         yield from (text for _, rows in command.sections(context) for _, text in rows)
         for name in command.list_commands(context):
@@ -106,7 +117,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
 
 
 def words() -> Iterator[str]:
-    """Yield what is shown though no call names it: values of enums, names, texts of tables."""
+    """Yield texts that are shown without a call: values of enums, names, texts of tables."""
     for values in (Check, DifferenceKind, Origin, Reason, _core.ROUTES, RunState, Status):
         yield from map(str, values)
     yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PARTS)
@@ -115,30 +126,30 @@ def words() -> Iterator[str]:
 
 
 def updated() -> Catalog:
-    """Return the catalogue with the sentences of today; those that are gone are left out."""
+    """Return the catalogue of the current sentences, with their translations."""
     former = read() if CATALOGUE.exists() else Catalog()
     catalog = Sentences(locale="zh", fuzzy=False)
-    for said, file in sentences():
-        known = former.get(said)
-        chinese = str(known.string) if known and not known.fuzzy else ""
-        catalog.add(said, chinese, locations=[(file, 0)])
+    for sentence, file in sentences():
+        message = former.get(sentence)
+        chinese = str(message.string) if message and not message.fuzzy else ""
+        catalog.add(sentence, chinese, locations=[(file, 0)])
     return catalog
 
 
 def read() -> Catalog:
-    """Return the catalogue as it is on disk."""
+    """Return the catalogue on disk."""
     with CATALOGUE.open("rb") as file:
         return read_po(file, locale="zh")
 
 
 def problems(catalog: Catalog) -> Iterator[str]:
-    """Yield what is wrong with translations: one is missing, or has other fields in braces."""
+    """Yield the problems of translations: one is missing, or has other fields in braces."""
     for message in filter(_is_sentence, catalog):
-        said, chinese = str(message.id), str(message.string)
+        english, chinese = str(message.id), str(message.string)
         if not chinese:
-            yield f"not translated: {said!r}"
-        elif sorted({*_FIELD.findall(said)}) != sorted({*_FIELD.findall(chinese)}):
-            yield f"other fields in braces: {said!r}, {chinese!r}"
+            yield f"not translated: {english!r}"
+        elif {*_FIELD.findall(english)} != {*_FIELD.findall(chinese)}:
+            yield f"other fields in braces: {english!r}, {chinese!r}"
 
 
 def _is_sentence(message: Message) -> bool:
@@ -146,7 +157,7 @@ def _is_sentence(message: Message) -> bool:
 
 
 def as_bytes(catalog: Catalog, file: Path) -> bytes:
-    """Return the catalogue as the file should hold it: the text form or the compiled one."""
+    """Return the content of a file for the catalogue: compiled for .mo, else as text."""
     stream = io.BytesIO()
     if file.suffix == ".mo":
         write_mo(stream, catalog)
@@ -156,18 +167,14 @@ def as_bytes(catalog: Catalog, file: Path) -> bytes:
 
 
 def main() -> int:
-    """Write the files, or tell what is stale."""
+    """Write the files; print missing and wrong translations, return 1 if there are any."""
     catalog = updated()
     wrong = [*problems(catalog)]
     for file in (CATALOGUE, COMPILED):
         content = as_bytes(catalog, file)
-        if file.exists() and file.read_bytes() == content:
-            continue
-        if "--check" in sys.argv:
-            wrong.append(f"{file.relative_to(ROOT)} is stale: run scripts/make_catalogue.py")
-            continue
-        file.write_bytes(content)
-        print(f"{file.relative_to(ROOT)} written")
+        if not file.exists() or file.read_bytes() != content:
+            file.write_bytes(content)
+            print(f"{file.relative_to(ROOT)} written")
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return int(bool(wrong))
 

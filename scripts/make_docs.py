@@ -1,18 +1,14 @@
 """Fill the generated parts of the pages: commands, options, settings, guards.
 
-    python scripts/make_docs.py            write them
-    python scripts/make_docs.py --check    only tell which pages are stale; exit code 1
+    python scripts/make_docs.py
 
-A generated part stands between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
+A generated part lies between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
 come from the command line, the settings and the guards themselves. On a Chinese page (`*.zh.md`)
-each sentence is looked up in the catalogue of the command line. The examples of the guards are in
-`guard_examples.toml`.
+each sentence is looked up in the catalogue of the command line. The examples of the
+guards are in `guard_examples.toml`.
 """
 
-from __future__ import annotations
-
 import re
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from enum import StrEnum
@@ -47,7 +43,7 @@ def pages() -> list[Path]:
 
 
 def filled(page: Path) -> str:
-    """Return the text of a page with its generated parts as they should be."""
+    """Return the text of a page with its generated parts made again."""
     translate = chinese if page.name.endswith((".zh.md", ".zh-CN.md")) else str
     return _PART.sub(
         lambda found: f"{found[1]}\n{_MAKERS[found[2]](found[3] or '', translate)}\n\n{found[4]}",
@@ -56,17 +52,17 @@ def filled(page: Path) -> str:
 
 
 def stale() -> list[Path]:
-    """Return the pages whose generated parts are not as they should be."""
+    """Return the pages whose generated parts are out of date."""
     return [page for page in pages() if filled(page) != page.read_text(encoding="utf-8")]
 
 
 def chinese(sentence: str) -> str:
-    """Return a sentence in Chinese where its translation is known."""
+    """Return the Chinese translation of a sentence, itself if there is none."""
     return catalogue("zh").gettext(sentence) if sentence else ""
 
 
 def commands(command: Any = None, path: str = "dedup") -> Iterator[tuple[str, Any]]:
-    """Yield the words and the command of all that can be called."""
+    """Yield the words and the object of each command."""
     command = command or get_command(app)
     if not hasattr(command, "list_commands"):
         yield path, command
@@ -77,7 +73,7 @@ def commands(command: Any = None, path: str = "dedup") -> Iterator[tuple[str, An
 
 
 def sentences() -> Iterator[str]:
-    """Yield what the generated parts say besides the help of the commands."""
+    """Yield the sentences of the generated parts that are not in the help of the commands."""
     yield from (str(field.description) for _, field in fields())
     yield from _WORDS
 
@@ -122,12 +118,12 @@ def _names(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{metavar.strip('[]')}`"
     metavar = metavar or "/".join(_names_of(parameter))
-    *others, last = sorted(parameter.opts, key=len)
-    return ", ".join([*(f"`{other}`" for other in others), f"`{f'{last} {metavar}'.strip()}`"])
+    *short, long = sorted(parameter.opts, key=len)
+    return ", ".join([*(f"`{name}`" for name in short), f"`{f'{long} {metavar}'.strip()}`"])
 
 
 def _names_of(parameter: Any) -> list[str]:
-    """Return the names that an option takes, if it takes names; the library says it in two ways."""
+    # typer has the choices of an option in one of two attributes
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return [str(name) for name in kind]
@@ -135,7 +131,6 @@ def _names_of(parameter: Any) -> list[str]:
 
 
 def _meaning(parameter: Any) -> tuple[str, str]:
-    """Return what --help says of a parameter, and its default."""
     text = " ".join((getattr(parameter, "help", None) or "").split())
     named = DEFAULT.search(text)
     text = DEFAULT.sub("", text)
@@ -151,7 +146,6 @@ def _meaning(parameter: Any) -> tuple[str, str]:
 
 
 def _code(value: str) -> str:
-    """Return a value in the type of code, a phrase as it is."""
     return f"`{value}`" if re.fullmatch(r"\S+", value) and not value.isalpha() else value
 
 
@@ -173,33 +167,27 @@ def _settings(section: str, _: Translate) -> str:
 
 
 def _values() -> Iterator[tuple[str, str]]:
-    """Yield the name and the default of each setting."""
     for name, field in fields():
-        value = field.default
-        if isinstance(value, tuple):
-            yield name, ", ".join(map(str, value))
-        elif isinstance(value, bool):
-            yield name, str(value).lower()
-        else:
-            yield (
-                name,
-                ""
-                if value is None
-                else f"{value:.10g}"
-                if isinstance(value, float)
-                else str(value),
-            )
+        match field.default:
+            case None:
+                yield name, ""
+            case bool() as value:
+                yield name, str(value).lower()
+            case float() as value:
+                yield name, f"{value:.10g}"
+            case tuple() as values:
+                yield name, ", ".join(map(str, values))
+            case value:
+                yield name, str(value)
 
 
 def _stamp() -> set[str]:
-    """Return the names of the settings that belong to a target."""
     stamp = load().settings.stamp()
     del stamp["rules"]
     return {f"{part}.{name}" for part, values in stamp.items() for name in values}
 
 
 def _plain(field: FieldInfo) -> Any:
-    """Return the type of a field without None."""
     kind = field.annotation
     if isinstance(kind, UnionType):
         (kind,) = (each for each in get_args(kind) if each is not type(None))
@@ -231,7 +219,6 @@ def _range(field: FieldInfo) -> str:
 
 
 def _choices(field: FieldInfo) -> str:
-    """Return the names that a list may hold, where the default is too long to show them."""
     kind = _plain(field)
     if get_origin(kind) is not tuple or len(", ".join(map(str, field.default))) <= _LONG:
         return ""
@@ -239,13 +226,12 @@ def _choices(field: FieldInfo) -> str:
 
 
 def _guards(_: str, translate: Translate) -> str:
-    """Return the guards as the report names them."""
     rows: list[tuple[str, ...]] = []
     for guard in GUARDS:
         pair = GUARD_EXAMPLES[guard.name]["zh" if translate is chinese else "en"]
-        one, other = (f"`{_cell(' '.join(text.split()))}`" for text in pair)
+        examples = "<br>".join(f"`{_cell(' '.join(text.split()))}`" for text in pair)
         read = translate(str(label(guard.name)))
-        rows.append((read, f"`{guard.name}`", _cell(translate(guard.why)), f"{one}<br>{other}"))
+        rows.append((read, f"`{guard.name}`", _cell(translate(guard.why)), examples))
     heads = ("You read", "Name", "Two such texts", "An example")
     return _table(heads, rows, translate)
 
@@ -271,17 +257,7 @@ _MAKERS: dict[str, Callable[[str, Translate], str]] = {
 }
 
 
-def main() -> int:
-    """Write the pages, or tell which are stale."""
-    found = stale()
-    for page in found:
-        if "--check" in sys.argv:
-            print(f"{page.relative_to(ROOT)} is stale: run scripts/make_docs.py")
-        else:
-            page.write_text(filled(page), encoding="utf-8")
-            print(f"{page.relative_to(ROOT)} written")
-    return int("--check" in sys.argv and bool(found))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    for page in stale():
+        page.write_text(filled(page), encoding="utf-8")
+        print(f"{page.relative_to(ROOT)} written")

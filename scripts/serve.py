@@ -1,6 +1,4 @@
-"""Starts the server of scripts/serve on FOLDER at PORT, and prints its process id."""
-
-from __future__ import annotations
+"""Start the server of scripts/serve on FOLDER at PORT, and print its process id."""
 
 import socket
 import subprocess
@@ -15,13 +13,13 @@ from pymongo.errors import PyMongoError
 from dedup_job.messages import DedupError, localized
 from dedup_job.mongo.connection import server_command, wait_until_ready
 
-TAKEN = 3  # the exit code that scripts/serve explains
+PORT_IN_USE = 3  # the exit code that scripts/serve explains
 
 
 def serve(folder: Path, port: int) -> int | None:
-    """Return the process id of the replica set on a folder, started if it does not run.
+    """Return the process id of the replica set on a folder; start it if it does not run.
 
-    None: the port is taken by something else. Raises UsageError if the server does not start.
+    Returns None if the port is taken by something else; UsageError if the server does not start.
     """
     with socket.socket() as probe:
         is_taken = not probe.connect_ex(("127.0.0.1", port))
@@ -49,4 +47,4 @@ if __name__ == "__main__":
         print(localized(e.message), file=sys.stderr)
         sys.exit(e.code)
     print(pid)
-    sys.exit(0 if pid else TAKEN)
+    sys.exit(0 if pid else PORT_IN_USE)

@@ -1,6 +1,4 @@
-"""What the site needs besides mkdocs: it has no page for a file that is not in docs/."""
-
-from __future__ import annotations
+"""Hooks of mkdocs: links to files outside docs/, Chinese lines, bars in tables, the first page."""
 
 import re
 from pathlib import Path
@@ -15,9 +13,9 @@ _FIRST = '<meta http-equiv="refresh" content="0; url=first-run.html">'
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Make links to files beside docs/ plain text; join Chinese lines, which need no space.
+    """Return a page with links to files outside docs/ as text, and Chinese lines joined.
 
-    A block of code keeps its lines.
+    Blocks of code keep their lines.
     """
     parts = _FENCED.split(_OUTSIDE.sub(r"\1", markdown))  # every second one is a block of code
     return "".join(part if n % 2 else _BROKEN.sub("", part) for n, part in enumerate(parts))
@@ -29,7 +27,7 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_post_build(config: Any, **_: Any) -> None:
-    """Let the address of the site lead to its first page, in each language."""
+    """Redirect the address of the site to its first page, in each language."""
     for folder in (Path(config["site_dir"]), Path(config["site_dir"], "zh")):
         if folder.is_dir():
             (folder / "index.html").write_text(_FIRST, encoding="utf-8")

@@ -1,5 +1,6 @@
 """Real MongoDB servers for the whole session, and a fresh database for each test."""
 
+import functools
 import itertools
 import signal
 from pathlib import Path
@@ -16,17 +17,17 @@ _WAITING = ("faults/", "cluster/")
 _LONGEST = (
     *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_retry", "cli/test_undo"),
     *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),
-    *("index/test_segment", "mongo/", "cli/", "decision/", "fingerprint/"),
-    *("test_packages", "scripts/", "review/"),
+    *("index/", "mongo/", "cli/", "decision/", "fingerprint/"),
+    *("test_promises", "test_packages", "scripts/", "review/"),
 )
 # To make an index or to drop a database waits for the journal: 20 ms, not the 100 of the default.
 _PROMPT = ("--journalCommitInterval", "20")
-_QUIET = ("--setParameter", "diagnosticDataCollectionEnabled=false")  # that nobody reads
+_QUIET = ("--setParameter", "diagnosticDataCollectionEnabled=false")  #
 _numbers = itertools.count()
 
 
 def pytest_addoption(parser):
-    """Add what makes the tests longer."""
+    """Add options that run more tests."""
     parser.addoption(
         "--scale",
         type=float,
@@ -56,33 +57,31 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what only `-m faults` or `--thorough` asks for; the longest come first."""
+    """Deselect tests of `-m faults` and `--thorough` unless asked for; sort the longest first."""
     asked_for = "faults" in config.getoption("-m")
     thorough = asked_for or config.getoption("--thorough")
-    left_out = [
+    excluded = [
         item
         for item in items
         if (not asked_for and _is_long_fault(item)) or (not thorough and _is_thorough(item))
     ]
-    left = set(left_out)
-    items[:] = _in_turns([item for item in items if item not in left])
-    config.hook.pytest_deselected(items=left_out)
+    excluded_set = set(excluded)
+    items[:] = _in_turns([item for item in items if item not in excluded_set])
+    config.hook.pytest_deselected(items=excluded)
 
 
 def _in_turns(items):
-    """Put the longest first, and beside each file that mostly waits one that computes."""
+    """Order the files: the longest first, and after each that mostly waits one that computes."""
     files = {}
     for item in items:
         files.setdefault(item.path.as_posix(), []).append(item)
-    waiting = sorted(path for path in files if _place(path, _WAITING) < len(_WAITING))
-    others = sorted(
-        (path for path in files if path not in waiting), key=lambda path: _place(path, _LONGEST)
-    )
-    turns = itertools.chain.from_iterable(itertools.zip_longest(waiting, others))
+    waiting = sorted(path for path in files if _rank(path, _WAITING) < len(_WAITING))
+    computing = sorted(files.keys() - waiting, key=lambda path: (_rank(path, _LONGEST), path))
+    turns = itertools.chain.from_iterable(itertools.zip_longest(waiting, computing))
     return [item for path in turns if path is not None for item in files[path]]
 
 
-def _place(path, names):
+def _rank(path, names):
     return min((i for i, name in enumerate(names) if f"/tests/{name}" in path), default=len(names))
 
 
@@ -144,6 +143,14 @@ def standalone_database(standalone):
 def any_database(any_server):
     """Return an empty database of the replica set, then of the standalone."""
     yield from fresh_database(any_server)
+
+
+@pytest.fixture
+def job(database):
+    """Return a function that inserts documents as the source of a `Job` and returns it."""
+    from tests.running import Job  # here: it loads the whole program
+
+    return functools.partial(Job, database)
 
 
 def fresh_database(uri):

@@ -1,4 +1,4 @@
-"""The judge that ships, as the tests of what is around it use it."""
+"""The default judge, shared by the tests of the stages around it."""
 
 import functools
 
@@ -14,7 +14,7 @@ DEFAULT = DecisionSettings()
 
 @functools.cache
 def judge_for(settings=DEFAULT):
-    """Return the judge of some settings, None where texts are not compared."""
+    """Return the judge of some settings, None if they compare no texts."""
     if not settings.compares:
         return None
     by = str(settings.judge)
@@ -22,7 +22,7 @@ def judge_for(settings=DEFAULT):
 
 
 def joined(kind, confidence):
-    """Return the different and the same pairs that the model of a kind of text joins."""
+    """Return how many different and how many same pairs the model of a text kind joins."""
     sides = (kind.different, kind.same)
     return tuple(Joined(int((one >= confidence).sum()), len(one)) for one in sides)
 
@@ -33,9 +33,9 @@ def _lexicon():
 
 
 @functools.cache
-def verdict(text, other):
-    """Return whether two texts are joined, how likely they are the same, and what is between."""
+def verdict(text, reference):
+    """Return whether two texts are joined, their probability or None, and the guard between."""
     row = np.zeros(1, dtype=np.int64)
-    (one,) = judge_for().judge(([text], row, [other], row))
+    (one,) = judge_for().judge(([text], row, [reference], row))
     likely = None if np.isnan(one["probability"]) else float(one["probability"])
     return one["state"] == JOINED, likely, APART[one["apart"]]

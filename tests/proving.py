@@ -1,4 +1,4 @@
-"""A target that several runs wrote, and what `dedup check` finds in it."""
+"""A target written by two runs, and commands on it, above all `dedup check`."""
 
 import json
 
@@ -7,7 +7,7 @@ from tests.running import invoke, refusal, run_here, uri_of
 
 
 def fill(database, **flags):
-    """Make a target by two runs: kept, both kinds of duplicates, skipped and quarantined."""
+    """Write a target by two runs, with all kinds of decisions."""
     database.source.insert_many(make_corpus(300, seed=8))
     database.source.insert_one({"_id": -1, "text": "长" * 2000})
     run_here(database, source__max_chars=1500, **flags)
@@ -17,7 +17,7 @@ def fill(database, **flags):
 
 
 def fill_alike(database):
-    """Do the same as `fill`, which runs only the first time; later the outcome is copied."""
+    """Write the same target as `fill`; from the second call on it is copied, not decided."""
     if not _filled:
         fill(database)
         _filled.update(stored(database))
@@ -32,36 +32,36 @@ _filled = {}
 
 
 def run_again(database, **more):
-    """Run once more with the settings that the target was made with."""
+    """Run again with the settings of `fill`."""
     run_here(database, source__max_chars=1500, **more)
 
 
 def names(database, name, *more):
-    """Return the command line of a command on the target."""
+    """Return the arguments of a command on the target."""
     return [name, "--db", database.name, "--target", "target", *more]
 
 
 def command(database, *words, stdin=None, **more):
-    """Run a command on the target that ends well; return what it prints. more: environment."""
+    """Run a command on the target; return its stdout, raise its error. more: environment."""
     where = {"DEDUP_URI": uri_of(database), **more}
     return invoke(*names(database, *words), stdin=stdin, **where).stdout
 
 
 def refused(database, *words, stdin=None, **more):
-    """Run a command on the target that is refused; return the error."""
+    """Run a command on the target that ends with a DedupError; return the error."""
     where = {"DEDUP_URI": uri_of(database), **more}
     return refusal(*names(database, *words), stdin=stdin, **where)
 
 
 def good(database, folder, *more):
-    """Check a target that is good; return what was told all the same: check -> first."""
+    """Run a check that passes; return its notes, as `found`."""
     file = folder / "good.json"
     command(database, "check", "--source", "source", "--report", str(file), *more)
     return found(file)
 
 
 def wrong(database, folder, *more):
-    """Check a target that is not good; return what was found: check -> first."""
+    """Run a check that finds errors; return them, as `found`."""
     file = folder / "wrong.json"
     error = refused(database, "check", "--source", "source", "--report", str(file), *more)
     assert error.code == 6, error
@@ -69,12 +69,12 @@ def wrong(database, folder, *more):
 
 
 def found(file):
-    """Return what a check's report says it found."""
+    """Return the findings in a report of `dedup check`: name of the check -> first ids."""
     checks = json.loads(file.read_text(encoding="utf-8"))["checks"]
     return {row["check"]: row["first"] for row in checks if row["found"]}
 
 
 def stored(database):
-    """Return all that the database holds."""
-    listed = sorted(database.list_collection_names())
-    return {name: list(database[name].find().sort("_id", 1)) for name in listed}
+    """Return the documents of all collections in `_id` order, by name."""
+    names = sorted(database.list_collection_names())
+    return {name: list(database[name].find().sort("_id", 1)) for name in names}

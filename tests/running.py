@@ -1,7 +1,8 @@
-"""Run the command as a user does, in a process of its own, or in this one where that is enough."""
+"""Run a job on a source collection: by the command in a process of its own, or in this one."""
 
 import fcntl
 import functools
+import itertools
 import multiprocessing
 import os
 import pty
@@ -18,6 +19,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
+from bson.raw_bson import RawBSONDocument
 from platformdirs import user_cache_path
 from typer.testing import CliRunner
 
@@ -25,7 +27,7 @@ from dedup_job import commands, decision
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.job.parts import Writers
+from dedup_job.job import Writers
 from dedup_job.messages import DedupError, chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
@@ -35,23 +37,22 @@ from tests.tampering import hold_lease
 
 
 def share_dictionary_and_judge():
-    """Let the commands of this process read the dictionary's tables and the judge's model once.
+    """Cache the dictionary's tables and the judge's model for all commands of this process.
 
-    Each command reads and checks them else: most of the processor time of a small run.
+    Reading and checking them takes most of the processor time of a small run.
     """
-    load = decision.load_lexicon
-    held = {}
-    make = decision.Judge
-    shared = functools.lru_cache(8)(make)
+    load, make = decision.load_lexicon, decision.Judge
+    shared_judge = functools.lru_cache(8)(make)
+    lexicons = {}
 
-    def load_once(notify, **how):
-        key = user_cache_path("dedup")
-        if key not in held:
-            held[key] = load(notify, **how)
-        return held[key]
+    def load_once(notify, **options):
+        folder = user_cache_path("dedup")
+        if folder not in lexicons:
+            lexicons[folder] = load(notify, **options)
+        return lexicons[folder]
 
     def judge(lexicon, confidence, model, *more):
-        return (make if model else shared)(lexicon, confidence, model, *more)
+        return (make if model else shared_judge)(lexicon, confidence, model, *more)
 
     decision.load_lexicon, decision.Judge = load_once, judge
 
@@ -60,7 +61,7 @@ share_dictionary_and_judge()
 
 
 def uri_of(database):
-    """Return a URI for the server that a database lies on."""
+    """Return the URI of the server of a database."""
     host, port = database.client.address
     return f"mongodb://{host}:{port}/?directConnection=true"
 
@@ -76,9 +77,10 @@ def run_here(
     show=lambda _: None,
     **flags,
 ):
-    """Run the job in this process; flags are settings by dotted name, `__` for the dot.
+    """Run the job in this process; return its report.
 
-    stop: tells whether it is to end; show: takes what it tells.
+    stop: called after each batch, ends the run if True; show: called with each snapshot of the
+    progress; flags: settings by dotted name, with `__` for the dot.
     """
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
     request = Request(*names, limit=limit, dry_run=dry_run)
@@ -86,14 +88,14 @@ def run_here(
 
 
 def written_at_once(writers, item, *, alone):  # noqa: ARG001
-    """Write an item in this thread, as `Writers.put` lets others do."""
+    """Write and settle an item in this thread; replaces `Writers.put`."""
     writers._settled += 1
     writers._write(item, writers._settled)
     writers._settle(item, writers._settled)
 
 
 def run_until(database, batches, **flags):
-    """Run until so many batches are written; flags as of `run_here`."""
+    """Run as `run_here`, and stop after n batches."""
     stop = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Writers, "put", written_at_once)
@@ -102,22 +104,25 @@ def run_until(database, batches, **flags):
 
 
 def settings_of(database, **flags):
-    """Return settings for the server of a database, by dotted name with `__` for the dot."""
+    """Return settings with the server of a database; flags: by dotted name, `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     return load({"connection.uri": uri_of(database), **dotted}).settings
 
 
 def dedup(*arguments, uri=None, timeout=180, **environment):
-    """Run `dedup` with arguments in a process of its own; TimeoutError where it takes longer."""
+    """Run `dedup` in a process of its own; return exit code, stdout and stderr.
+
+    Raises TimeoutError after `timeout` seconds. environment: more variables.
+    """
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         code = Forked(arguments, environment_for(uri, **environment), out, err=err).wait(timeout)
-        said, told = (file.read_text(encoding="utf-8") for file in (out, err))
-        return subprocess.CompletedProcess([*arguments], code, said, told)
+        printed = (file.read_text(encoding="utf-8") for file in (out, err))
+        return subprocess.CompletedProcess([*arguments], code, *printed)
 
 
 def on_terminal(arguments, environment, *, columns, cwd=None):
-    """Start `dedup` on a terminal of its own; return the process and the terminal's other end."""
+    """Start `dedup` on a new terminal; return the process and the terminal's master descriptor."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
@@ -135,13 +140,13 @@ def on_terminal(arguments, environment, *, columns, cwd=None):
 
 
 def environment_for(uri, **more):
-    """Return the environment of a child process."""
+    """Return the environment of a child process: this one's, without DEDUP_ variables, and more."""
     own = {k: v for k, v in os.environ.items() if not k.startswith("DEDUP_")}
     return {**own, **({"DEDUP_URI": uri} if uri else {}), **more}
 
 
 def invoke(*arguments, stdin=None, **environment):
-    """Run a command that ends well in this process."""
+    """Run a command in this process; return its typer result, raise its error."""
     result = _invoke(arguments, stdin, environment)
     if result.exception is not None:
         raise result.exception
@@ -149,7 +154,7 @@ def invoke(*arguments, stdin=None, **environment):
 
 
 def refusal(*arguments, stdin=None, **environment):
-    """Run a command that is refused in this process; return the error."""
+    """Run a command in this process that ends with a DedupError; return the error."""
     result = _invoke(arguments, stdin, environment)
     assert isinstance(result.exception, DedupError), result.output
     return result.exception
@@ -163,7 +168,7 @@ def _invoke(words, stdin, more):
 
 
 def outcome(database, target="target"):
-    """Return target and ledger, each in `_id` order."""
+    """Return the documents of the target and the rows of the ledger, in `_id` order."""
     return (
         list(database[target].find().sort("_id", 1)),
         list(database[f"{target}.ledger"].find().sort("_id", 1)),
@@ -171,13 +176,13 @@ def outcome(database, target="target"):
 
 
 def drop_target(database, target="target"):
-    """Remove a target with all that belongs to it."""
+    """Drop the target, its ledger, its runs and its state."""
     for part in ("", ".ledger", ".runs", ".state"):
         database.drop_collection(f"{target}{part}")
 
 
 def without_runs(database, target="target"):
-    """Return target and ledger as `outcome`, without the numbers of their runs."""
+    """Return target and ledger as `outcome`, without run numbers."""
     kept, ledger = outcome(database, target)
     for row in (*(one["dedup"] for one in kept), *ledger):
         del row["run"]
@@ -185,7 +190,7 @@ def without_runs(database, target="target"):
 
 
 def assert_each_source_id_is_in_one_place(database, source="source", target="target"):
-    """Source ids = target ids + ledger ids, with no overlap."""
+    """Assert that source ids = target ids + ledger ids, with no overlap."""
     from bson import encode
 
     def ids(name):
@@ -196,30 +201,77 @@ def assert_each_source_id_is_in_one_place(database, source="source", target="tar
     assert not kept & ledger
 
 
-# Processes that are `dedup`, forked from one that has loaded its modules: in 0.1 s, not 1.
+class Job:
+    """A source collection with documents, runs into `target`, and their results."""
+
+    def __init__(self, database, documents, **settings):
+        """Insert documents; settings: of each run, by dotted name with `__` for the dot."""
+        self.database, self.settings, self._numbers = database, settings, itertools.count(1)
+        self.add(documents)
+
+    def add(self, documents):
+        """Insert documents into the source; a text becomes a document with the next number."""
+        self.database.source.insert_many(
+            one if isinstance(one, dict) else {"_id": next(self._numbers), "text": one}
+            for one in documents
+        )
+
+    def run(self, **options):
+        """Run in this process; return the report. options: as of `run_here`."""
+        return run_here(self.database, **self.settings, **options)
+
+    def dedup(self, *words, target="target", **environment):
+        """Run a command on the target in a process of its own; return the completed process."""
+        names = ["--db", self.database.name, "--target", target]
+        if words[0] in ("run", "check"):
+            names += ["--source", "source"]
+        return dedup(*words, *names, uri=uri_of(self.database), **environment)
+
+    @property
+    def kept(self):
+        """The documents of the target by `_id`."""
+        return {document["_id"]: document for document in outcome(self.database)[0]}
+
+    @property
+    def dropped(self):
+        """The rows of the ledger by `_id`."""
+        return {row["_id"]: row for row in outcome(self.database)[1]}
+
+    def stored(self, *names):
+        """Return the BSON of each document of some collections, of all if none is named.
+
+        Returns lists of bytes, in the order of `_id`, by name of the collection.
+        """
+        names = names or sorted(self.database.list_collection_names())
+        raw = self.database.codec_options.with_options(document_class=RawBSONDocument)
+        found = {name: self.database[name].with_options(raw).find() for name in names}
+        return {name: [one.raw for one in rows.sort("_id", 1)] for name, rows in found.items()}
 
 
 class Forked(ForkServerProcess):
-    """A process that is `dedup`, with the methods of subprocess.Popen that the tests use."""
+    """A process of `dedup`, forked from one with its modules loaded: starts in 0.1 s, not 1.
+
+    It has the methods of subprocess.Popen that the tests use.
+    """
 
     def __init__(self, arguments, environment, out, first=None, err=None):
-        """Start it; it writes to out, and to err or out as well.
+        """Start it; out, err: files of its output, both in `out` if err is None.
 
-        first: what it does before it becomes `dedup`.
+        first: called in the process before the command.
         """
         multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.warm"])
         self._out = out
-        given = ([*arguments], dict(environment), out, err or out, first)
-        super().__init__(target=_dedup, args=given)
+        options = ([*arguments], dict(environment), out, err or out, first)
+        super().__init__(target=_dedup, args=options)
         self.start()
 
     @property
     def returncode(self):
-        """The exit code, negative where a signal ended it, None while it is at work."""
+        """The exit code, the negative signal number if killed, None while it runs."""
         return self.exitcode
 
     def poll(self):
-        """Return the exit code, None while it is at work."""
+        """Return the exit code, None while it runs."""
         return self.exitcode
 
     def send_signal(self, signum):
@@ -228,7 +280,7 @@ class Forked(ForkServerProcess):
         os.kill(self.pid, signum)
 
     def wait(self, timeout=None):
-        """Wait for its end; return the exit code, TimeoutError where it takes too long."""
+        """Return the exit code once it ended; TimeoutError after `timeout` seconds, and kill it."""
         self.join(timeout)
         if self.exitcode is None:
             self.kill()
@@ -237,7 +289,7 @@ class Forked(ForkServerProcess):
         return self.exitcode
 
     def wait_for(self, words):
-        """Wait until it says so."""
+        """Wait until its output holds the words; AssertionError if it ends, or after 60 s."""
         deadline = time.monotonic() + 60
         while words not in self.said:
             assert time.monotonic() < deadline, self.said
@@ -245,7 +297,10 @@ class Forked(ForkServerProcess):
             time.sleep(0.02)
 
     def stop(self, *signals, within):
-        """Send signals, the second when it asks for that; return the exit code."""
+        """Send signals, the second once it is asked for; return the exit code.
+
+        within: seconds until the end, at most.
+        """
         start = time.monotonic()
         for number, signum in enumerate(signals):
             if number:
@@ -258,27 +313,27 @@ class Forked(ForkServerProcess):
 
     @property
     def said(self):
-        """What it printed so far."""
+        """Its output so far."""
         return self._out.read_text(encoding="utf-8", errors="replace") if self._out.exists() else ""
 
     def communicate(self, timeout=None):
-        """Wait for its end; return what it printed."""
+        """Wait for its end; return its output, as subprocess.Popen does."""
         self.wait(timeout)
         return self.said, None
 
 
 def after_batches(monkeypatch, number, act):
-    """Do something in a run of this process once so many batches are written; 0: before any."""
+    """Call `act` in a run of this process once n batches are written; 0: before the first."""
     name = "settle" if number else "write"
-    original, done = getattr(Target, name), 0
+    original, count = getattr(Target, name), 0
 
     def watched(target, *arguments):
-        nonlocal done
-        if not number and not done:
+        nonlocal count
+        if not number and not count:
             act()
         original(target, *arguments)
-        done += 1
-        if done == number:
+        count += 1
+        if count == number:
             act()
 
     monkeypatch.setattr(Target, name, watched)
@@ -286,16 +341,16 @@ def after_batches(monkeypatch, number, act):
 
 
 def one_writer(monkeypatch):
-    """Let batches be written one after the other."""
+    """Make runs of this process write one batch at a time."""
     monkeypatch.setattr(commands.run, "writers_for", lambda _: 1)
 
 
 def interpose(monkeypatch, owner, name, act, *, when=lambda *_: True, after=False):
-    """Do something the first time that a method is called so, before its work or after it."""
-    original, left = getattr(owner, name), [act]
+    """Call `act` before, or after, the first call of a method whose arguments pass `when`."""
+    original, pending = getattr(owner, name), [act]
 
     def watched(*arguments, **named):
-        acts = [left.pop()] if left and when(*arguments) else []
+        acts = [pending.pop()] if pending and when(*arguments) else []
         if acts and not after:
             act()
         result = original(*arguments, **named)
@@ -307,7 +362,7 @@ def interpose(monkeypatch, owner, name, act, *, when=lambda *_: True, after=Fals
 
 
 def start_run(database, target, *more, first=None):
-    """Start a run of small batches in a process of its own."""
+    """Start a run with batches of 20 documents in a process of its own; return the process."""
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
     environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
     return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"), first)
@@ -315,7 +370,7 @@ def start_run(database, target, *more, first=None):
 
 @contextmanager
 def paused_run(database):
-    """Yield a run that sleeps in the middle of its work; it is killed at the end."""
+    """Yield the process of a run, suspended half way; it is killed at the end."""
     database["source"].insert_many(make_corpus(2000, seed=2))
     process = start_run(database, "target")
     pause_at_work(process, database)
@@ -325,16 +380,15 @@ def paused_run(database):
 
 
 def pause_at_work(process, database):
-    """Stop a process (SIGSTOP) in the middle of its run, which may take less than a second."""
+    """Suspend a run (SIGSTOP) after 40 documents; AssertionError if it has finished."""
     wait_for_batches(database, "target", 40)
     process.send_signal(signal.SIGSTOP)
     assert not finished(database, "target")
 
 
 def wait_for_batches(database, target, more):
-    """Wait until so many documents more are decided, or the run is done."""
-    goal = scanned(database, target) + more
-    deadline = time.monotonic() + 120
+    """Wait until n documents more are decided, the run is finished, or 120 s are over."""
+    goal, deadline = scanned(database, target) + more, time.monotonic() + 120
     while scanned(database, target) < goal and time.monotonic() < deadline:
         if finished(database, target):
             return
@@ -342,25 +396,26 @@ def wait_for_batches(database, target, more):
 
 
 def scanned(database, target="target"):
-    """Return how many documents the checkpoint counts."""
-    checkpoint = (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
-    return int(checkpoint.get("counts", {}).get("scanned", 0))
+    """Return the number of decided documents in the checkpoint."""
+    return int(_checkpoint(database, target).get("counts", {}).get("scanned", 0))
 
 
 def finished(database, target="target"):
-    """Tell whether the checkpoint says so."""
-    checkpoint = (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
-    return bool(checkpoint.get("finished"))
+    """Return whether the checkpoint is that of a finished run."""
+    return bool(_checkpoint(database, target).get("finished"))
+
+
+def _checkpoint(database, target):
+    return (database[f"{target}.state"].find_one() or {}).get("checkpoint") or {}
 
 
 def held_elsewhere(database, session=b"x"):
-    """Let a run of another machine hold the lease of the target for a minute."""
+    """Give the lease of the target to a run of another machine for a minute."""
     owner = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
     hold_lease(database, 60, session={"id": session}, **owner)
 
 
 def _dedup(arguments, environment, out, err, first):
-    """Be `dedup` with these arguments."""
     os.environ.clear()
     os.environ.update(environment)
     for stream in (sys.stdout, sys.stderr):

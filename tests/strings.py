@@ -1,4 +1,4 @@
-"""Strings of all kinds, for comparing the fast path with jieba and with the naive version."""
+"""Strings of all kinds, for comparisons of the core with jieba and with the naive versions."""
 
 import random
 from functools import cache
@@ -21,7 +21,7 @@ MIXED = [
     r"\frac{1}{2}", r"$\mathrm{Na}^{+}$", "36.5℃", "２０２４年",
     "ＡＢＣ", "㎏", "①②", "Ⅳ", "〇", "々",
 ]  # fmt: skip
-# the HMM joins these although no list holds them, or would but for the dictionary
+# words that only the HMM can find
 UNKNOWN = ["小明", "李小龙", "王思聪", "杭研", "杭研大厦", "韩玉赏鉴", "郭德纲", "云计算"]
 CHARACTERS = {
     "common": "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下",
@@ -65,61 +65,53 @@ NASTY = [
 
 @cache
 def words():
-    """Return jieba's words, and those of them that hold a character of ASCII."""
+    """Return all words of jieba's dictionary, and those with an ASCII character."""
     jieba.dt.check_initialized()
-    known = [word for word, frequency in jieba.dt.FREQ.items() if frequency]
-    return known, [word for word in known if any(c.isascii() for c in word)]
+    every = [word for word, frequency in jieba.dt.FREQ.items() if frequency]
+    return every, [word for word in every if any(c.isascii() for c in word)]
 
 
 def generated(count, seed, more=()):
-    """Yield strings of all kinds, the same for the same seed; `more` are pieces to weave in."""
+    """Yield n strings of all kinds, reproducible by the seed; more: substrings to include."""
     random_ = random.Random(seed)
     for _ in range(count):
-        yield _one(random_, more)
+        yield _string(random_, more)
 
 
-def _one(random_, more):
+def _string(random_, more):
     kind = random_.random()
-    if kind < 0.02:  # a long run of one piece
-        return _piece(random_, more) * random_.randint(2, 200)
-    if kind < 0.12:  # all of one script, no break
-        characters = random_.choice(list(CHARACTERS.values()))
-        return "".join(random_.choices(characters, k=random_.randint(1, 60)))
-    if kind < 0.20:  # a real sentence with something thrown in
+    if kind < 0.02:  # one token many times
+        return _token(random_, more) * random_.randint(2, 200)
+    if kind < 0.12:  # one script, no break
+        return _of_one_script(random_, 60)
+    if kind < 0.20:  # a real sentence with a token inserted
         sentence = random_.choice(SENTENCES)
         at = random_.randint(0, len(sentence))
-        return sentence[:at] + _piece(random_, more) + sentence[at:]
+        return sentence[:at] + _token(random_, more) + sentence[at:]
     longest = 120 if kind > 0.97 else 16
-    between = random_.choice(["", "", "", " ", "，", random_.choice(WHITE)])
-    pieces = [_piece(random_, more) for _ in range(random_.randint(1, longest))]
-    return between.join(pieces)
+    separator = random_.choice(["", "", "", " ", "，", random_.choice(WHITE)])
+    return separator.join(_token(random_, more) for _ in range(random_.randint(1, longest)))
 
 
-def _piece(random_, more):
-    known, with_ascii = words()
-    kind = random_.randrange(17 if more else 15)
-    if kind < 5:
-        return random_.choice(known)
-    if kind == 5:
-        return random_.choice(with_ascii)
-    if kind == 6:  # the HMM's work
-        return "".join(chr(random_.randint(0x4E00, 0x9FD5)) for _ in range(random_.randint(1, 6)))
-    if kind == 7:  # part of a word: routes that lead nowhere
-        word = random_.choice(known)
-        return word[: random_.randint(1, len(word))]
-    if kind == 8:
-        return random_.choice(MIXED + UNKNOWN)
-    if kind == 9:
-        return random_.choice(WHITE + NEARLY_WHITE)
-    if kind == 10:
-        return random_.choice(SYMBOLS)
-    if kind == 11:
-        return f"{random_.randint(0, 9999)}{random_.choice(['', '', '.', '.5', '%', '.25%'])}"
-    if kind == 12:
-        return "".join(random_.choices(CHARACTERS["ascii"], k=random_.randint(1, 8)))
-    if kind == 13:
-        return random_.choice(["the", "The", "OF", "is", "with", "That", "of"])
-    if kind == 14:
-        characters = random_.choice(list(CHARACTERS.values()))
-        return "".join(random_.choices(characters, k=random_.randint(1, 5)))
-    return random_.choice(more)
+def _of_one_script(random_, most):
+    characters = random_.choice(list(CHARACTERS.values()))
+    return "".join(random_.choices(characters, k=random_.randint(1, most)))
+
+
+def _token(random_, more):
+    every, with_ascii = words()
+    makers = [
+        *[lambda: random_.choice(every)] * 5,
+        lambda: random_.choice(with_ascii),
+        lambda: "".join(chr(random_.randint(0x4E00, 0x9FD5)) for _ in range(random_.randint(1, 6))),
+        lambda: (word := random_.choice(every))[: random_.randint(1, len(word))],
+        lambda: random_.choice(MIXED + UNKNOWN),
+        lambda: random_.choice(WHITE + NEARLY_WHITE),
+        lambda: random_.choice(SYMBOLS),
+        lambda: f"{random_.randint(0, 9999)}{random_.choice(['', '', '.', '.5', '%', '.25%'])}",
+        lambda: "".join(random_.choices(CHARACTERS["ascii"], k=random_.randint(1, 8))),
+        lambda: random_.choice(["the", "The", "OF", "is", "with", "That", "of"]),
+        lambda: _of_one_script(random_, 5),
+        *([lambda: random_.choice(more)] * 2 if more else []),
+    ]
+    return random_.choice(makers)()

@@ -1,10 +1,12 @@
-"""The process from its first moment: Ctrl-C shows no traceback, whenever it comes."""
+"""A new process of `dedup`, from its first import on."""
 
 import signal
 import subprocess
 import sys
 
 import pytest
+
+from dedup_job import __version__
 
 _WHILE_IMPORTING = """
 import os, signal, sys
@@ -20,6 +22,11 @@ def interrupted(**_):
     raise KeyboardInterrupt
 cli.app = interrupted
 """
+
+
+def test_the_version_is_printed_by_a_new_process():
+    ended = subprocess.run([sys.executable, "-m", "dedup_job", "--version"], capture_output=True)
+    assert (ended.returncode, ended.stdout) == (0, f"dedup {__version__}\n".encode())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sentences in the language of the user; errors stay what they are on the way elsewhere."""
+"""Messages in the language of the user, and errors in other processes."""
 
 import ast
 import pickle
@@ -25,36 +25,29 @@ from scripts import make_catalogue
 from tests.running import dedup, environment_for
 
 PACKAGE = Path(__file__).parent.parent / "dedup_job"
-# what a person reads as it is: of the terminal, of errors that end a command, of questions
-SAID = {"Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"}
-# callers in Python, other processes and the review page read these in English
+# calls whose argument a person reads unchanged: on the terminal, in errors, in questions
+SHOWN = {"Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"}
+# read in English by callers in Python, by other processes and by the review page
 IN_ENGLISH = ("cluster/__init__.py", "dedup_job/server.py")
 
 
-def test_sentences_are_joined_by_a_space_in_english_only():
-    said = joined([Message("One."), Message("Two.")])
-    assert (str(said), in_language(said, "zh")) == ("One. Two.", "One.Two.")
-
-
-@pytest.mark.parametrize(("separator", "chinese"), [(", ", "，"), ("; ", "；"), ("\n", "\n")])
-def test_separators_are_those_of_the_language(separator, chinese):
-    said = joined(["a", "b", "c"], separator)
-    assert str(said) == separator.join("abc")
-    assert in_language(said, "zh") == chinese.join("abc")
+@pytest.mark.parametrize(
+    ("separator", "chinese"), [(" ", ""), (", ", "，"), ("; ", "；"), ("\n", "\n")]
+)
+def test_messages_are_joined_with_the_separator_of_the_language(separator, chinese):
+    message = joined(["a", "b", "c"], separator)
+    for same in (message, pickle.loads(pickle.dumps(message))):
+        assert str(same) == separator.join("abc")
+        assert in_language(same, "zh") == chinese.join("abc")
     assert in_language(joined([]), "zh") == ""
 
 
-def test_a_text_within_a_sentence_stays_as_it_is():
+def test_a_text_within_a_message_is_not_translated():
     text = "一。 二, 三"
     assert in_language(Message("{name}: {text}", name="甲", text=text), "zh").endswith(text)
 
 
-def test_what_is_joined_comes_whole_from_another_process():
-    said = pickle.loads(pickle.dumps(joined(["a", "b"], ", ")))
-    assert (str(said), in_language(said, "zh")) == ("a, b", "a，b")
-
-
-def test_every_sentence_is_translated_and_the_catalogue_holds_those_of_today_and_is_compiled():
+def test_every_sentence_is_translated_and_the_catalogue_is_up_to_date():
     catalog = make_catalogue.updated()
     assert [*make_catalogue.problems(catalog)] == []
     for file in (make_catalogue.CATALOGUE, make_catalogue.COMPILED):
@@ -62,23 +55,23 @@ def test_every_sentence_is_translated_and_the_catalogue_holds_those_of_today_and
         assert not stale, "run scripts/make_catalogue.py"
 
 
-def plain_sentences(file):
-    """Yield what a file says to a person that is no Message: a text, or one with values in it."""
+def untranslatable(file):
+    """Yield the texts and f-strings of a file that a person reads although they are no Message."""
     for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if not isinstance(call, ast.Call) or not call.args:
             continue
         name = getattr(call.func, "id", getattr(call.func, "attr", ""))
-        said = call.args[0]
-        parts = said.values if isinstance(said, ast.JoinedStr) else [said]
+        text = call.args[0]
+        parts = text.values if isinstance(text, ast.JoinedStr) else [text]
         texts = [part.value for part in parts if isinstance(part, ast.Constant)]
-        is_error = name in make_catalogue.ERRORS and isinstance(said, ast.JoinedStr)
-        if (name in SAID or is_error) and any(c.isalpha() for text in texts for c in str(text)):
-            yield f"{file.relative_to(PACKAGE)}:{call.lineno}: {ast.unparse(said)}"
+        is_error = name in make_catalogue.ERRORS and isinstance(text, ast.JoinedStr)
+        if (name in SHOWN or is_error) and any(c.isalpha() for text in texts for c in str(text)):
+            yield f"{file.relative_to(PACKAGE)}:{call.lineno}: {ast.unparse(text)}"
 
 
-def test_whatever_a_person_reads_is_a_message():
+def test_a_person_reads_only_messages():
     files = (f for f in PACKAGE.rglob("*.py") if not str(f).endswith(IN_ENGLISH))
-    assert [line for file in files for line in plain_sentences(file)] == []
+    assert [line for file in files for line in untranslatable(file)] == []
 
 
 @pytest.mark.parametrize(
@@ -99,12 +92,7 @@ def test_the_first_variable_that_is_set_decides(monkeypatch, variables, language
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    chosen_language.cache_clear()
-    try:
-        assert chosen_language() == language
-    finally:
-        monkeypatch.undo()
-        chosen_language.cache_clear()
+    assert chosen_language.__wrapped__() == language
 
 
 def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path):
@@ -113,16 +101,19 @@ def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"text": "水是生命之源。"}\n' * 2, encoding="utf-8")
     out, report = str(tmp_path / "out.jsonl"), tmp_path / "report.json"
-    done = dedup("file", str(rows), out, "--report", str(report), DEDUP_LANG="zh")
-    assert "完全重复" in done.stdout
+    ended = dedup("file", str(rows), out, "--report", str(report), DEDUP_LANG="zh")
+    assert "完全重复" in ended.stdout
     assert '"status": "done"' in report.read_text(encoding="utf-8")
 
 
-def test_where_the_output_cannot_hold_chinese_it_is_english():
+def test_an_output_that_cannot_hold_chinese_gets_english():
     environment = environment_for(None, DEDUP_LANG="zh", PYTHONIOENCODING="ascii")
     words = [sys.executable, "-m", "dedup_job", "run", "--source", "d.a"]
-    said = subprocess.run(words, env=environment, capture_output=True, check=False).stderr
-    assert b"--target is missing" in said
+    stderr = subprocess.run(words, env=environment, capture_output=True, check=False).stderr
+    assert b"--target is missing" in stderr
+
+
+FOUND = Message("{number:,} documents have no text", number=5000)
 
 
 @pytest.mark.parametrize(
@@ -131,22 +122,18 @@ def test_where_the_output_cannot_hold_chinese_it_is_english():
         DedupError("unexpected"),
         UsageError("--source is missing"),
         ConfigurationError(["one", "two"]),
-        RunAborted("found", "limit", "abort_if.without_text", "example"),
+        RunAborted(FOUND, "1,000", "abort_if.without_text", "_id 5"),
         LeaseHeld("held"),
         Interrupted("stopped", signal.SIGTERM),
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_an_error_of_another_process_has_its_type_its_words_and_its_code(error):
-    there = pickle.loads(pickle.dumps(error))
-    assert (type(there), str(there), there.code) == (type(error), str(error), error.code)
-    assert vars(there) == vars(error)
-
-
-def test_an_error_of_another_process_knows_what_its_words_were_made_from():
-    found = Message("{number:,} documents have no text", number=5000)
-    error = RunAborted(found, "1,000", "abort_if.without_text", "_id 5")
-    there = pickle.loads(pickle.dumps(error)).message
-    assert there == error.message
-    assert there.template == error.message.template
-    assert there.values["found"].values == {"number": 5000}
+def test_a_pickled_error_keeps_type_message_values_and_code(error):
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.code) == (type(error), str(error), error.code)
+    assert vars(copy) == vars(error)
+    assert (copy.message.template, copy.message.values) == (
+        error.message.template,
+        error.message.values,
+    )
+    assert in_language(copy.message, "zh") == in_language(error.message, "zh")

@@ -1,6 +1,6 @@
-"""Wheel and source archive: what they hold, where they run, and what a machine lacks for them.
+"""Wheel and source archive: their content, their use, and a machine without build tools.
 
-A wheel takes a compilation of the core, so what needs one is thorough.
+A wheel needs a compilation of the core, so its tests are thorough.
 """
 
 import importlib.util
@@ -59,13 +59,23 @@ def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel):
     assert not [name for name in names if "test" in Path(name).name or "__pycache__" in name]
 
 
+def backend():
+    """Return the build backend as a module."""
+    spec = importlib.util.spec_from_file_location("backend", ROOT / "src" / "backend.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
-    with tarfile.open(build(ROOT, folder / "made", "sdist")) as archive:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        built = backend().build_sdist(str(folder))
+    with tarfile.open(folder / built) as archive:
         archive.extractall(folder, filter="data")
-    (source,) = folder.glob("dedup_job-*")
-    return source
+    return folder / built.removesuffix(".tar.gz")
 
 
 def test_the_source_archive_holds_all_that_is_tested_and_compiled(source):
@@ -90,7 +100,7 @@ def test_an_installed_wheel_runs_without_the_checkout(wheel, tmp_path):
     pip += ["--no-deps", "--no-index", "--no-compile", "--target", str(installed), str(wheel)]
     subprocess.run(pip, check=True)
 
-    def said(*words):
+    def output(*words):
         return subprocess.run(  # -S: the checkout may be installed in this environment
             [sys.executable, "-S", "-P", *words],
             cwd=elsewhere,
@@ -100,9 +110,9 @@ def test_an_installed_wheel_runs_without_the_checkout(wheel, tmp_path):
             check=True,
         ).stdout
 
-    assert said("-c", "import dedup_job; print(dedup_job.__file__)").startswith(str(installed))
-    assert said("-m", "dedup_job", "--version") == f"dedup {__version__}\n"
-    shown = said("-m", "dedup_job", "config", "show", "--config", "questions")
+    assert output("-c", "import dedup_job; print(dedup_job.__file__)").startswith(str(installed))
+    assert output("-m", "dedup_job", "--version") == f"dedup {__version__}\n"
+    shown = output("-m", "dedup_job", "config", "show", "--config", "questions")
     assert "收录" in shown
     assert str(ROOT) not in shown
 
@@ -122,20 +132,17 @@ def test_each_python_that_is_named_has_a_wheel_and_a_run_of_the_checks():
 
 
 def test_without_python_h_a_build_ends_before_it_asks_for_packages(monkeypatch, tmp_path):
-    spec = importlib.util.spec_from_file_location("backend", ROOT / "src" / "backend.py")
-    backend = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(backend)
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
     with pytest.raises(SystemExit, match=r"lacks Python\.h .*sudo apt install python3-dev"):
-        backend.get_requires_for_build_wheel()
+        backend().get_requires_for_build_wheel()
 
 
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "message"),
     [("en", "This machine lacks venv, Python.h"), ("zh", "这台机器缺少 venv, Python.h")],
 )
-def test_what_a_bare_machine_lacks_is_said_before_an_environment_is_made(tmp_path, language, said):
+def test_missing_packages_are_reported_before_an_environment_is_made(tmp_path, language, message):
     python = tmp_path / "python"
     python.write_text(PYTHON)
     python.chmod(0o700)
@@ -148,7 +155,7 @@ def test_what_a_bare_machine_lacks_is_said_before_an_environment_is_made(tmp_pat
         text=True,
     )
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
-    assert ended.stderr.startswith(said)
+    assert ended.stderr.startswith(message)
     assert "sudo apt install python3-venv python3-dev" in ended.stderr
     assert not (tmp_path / "venv").exists()
 

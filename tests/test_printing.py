@@ -1,4 +1,4 @@
-"""What is printed or written as JSON commands no terminal."""
+"""Printed text and JSON hold no terminal commands."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from dedup_job.mongo.id_keys import shown_value
 from dedup_job.printing import as_json, escaped, escaping, id_as_json, on_one_line, plain
 
 COMMANDS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-HOSTILE = (  # the last one is in no text that a server holds
+HOSTILE = (  # the last one is in no text of a server
     "\x1b[31m\x1b]0;title\x07\x9b2J\x85\x7f\r\b\u061c\u200e\u202e\u2028\u2066\ufeff"
     "\ue000\uf8ff\U000f0000\U0010fffd\u0378\u3040\u3130\uffbf\ufdd0\uffff\ud83d"
 )
@@ -24,12 +24,12 @@ ANY_TEXT = st.text(
 
 
 def commands(text):
-    """Return the characters that no terminal prints, or each in its own way, line feeds apart."""
+    """Return the unprintable, private and unassigned characters but line feeds and tabs."""
     return [c for c in text if unicodedata.category(c) in COMMANDS and c not in "\n\t"]
 
 
 @given(ANY_TEXT)
-def test_no_command_is_left_and_what_is_readable_stays(text):
+def test_commands_are_escaped_and_readable_text_stays(text):
     assert commands(escaped(text)) == []
     if not commands(text):
         assert escaped(text) == text
@@ -57,17 +57,14 @@ def test_on_one_line_a_line_feed_is_shown_too():
 
 
 @given(st.dictionaries(ANY_TEXT, ANY_TEXT))
-def test_json_stands_for_the_same_value(value):
+def test_escaped_json_has_the_same_value_and_readable_chinese(value):
     text = as_json(value)
     assert commands(text) == []
     assert json.loads(text) == value
-
-
-def test_json_keeps_chinese_readable():
     assert as_json({"text": "光合作用\x9b𠮷"}) == '{\n  "text": "光合作用\\u009b𠮷"\n}\n'
 
 
-def test_a_stream_escapes_whoever_writes_to_it():
+def test_an_escaping_stream_escapes_print_and_click():
     below = io.StringIO()
     stream = escaping(below)
     print(HOSTILE, file=stream)
@@ -78,7 +75,7 @@ def test_a_stream_escapes_whoever_writes_to_it():
     assert below.getvalue().endswith("\x1b[1m")
 
 
-def test_an_ascii_stream_is_not_passed_by():
+def test_click_does_not_bypass_an_ascii_stream():
     below = io.BytesIO()
     stream = escaping(io.TextIOWrapper(below, encoding="ascii", errors="replace"))
     click.echo("\x9b中", file=stream)
@@ -89,6 +86,6 @@ def test_an_ascii_stream_is_not_passed_by():
 @pytest.mark.parametrize(
     "id_", [7, "7", "a", "", ObjectId("0123456789abcdef01234567"), {"a": 1}, True, None, "\x1b[1m"]
 )
-def test_an_id_as_it_is_shown_is_its_value_in_json(id_):
-    wanted = json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
-    assert id_as_json(shown_value(id_)) == wanted
+def test_a_shown_id_is_converted_to_its_json_value(id_):
+    expected = json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
+    assert id_as_json(shown_value(id_)) == expected

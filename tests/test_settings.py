@@ -1,4 +1,4 @@
-"""Presets by name, and what of the settings is the stamp."""
+"""Settings: presets, files, environment, refusals, and the stamp."""
 
 import os
 from pathlib import Path
@@ -12,11 +12,11 @@ from dedup_job.settings import load, preset_files
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ["articles", "classic", "questions"])
+@pytest.mark.parametrize("name", sorted(preset_files()))
 def test_a_preset_is_found_by_its_name_and_by_its_path(name):
     by_name = load(file=Path(name)).settings
     assert by_name == load(file=ROOT / "configs" / f"{name}.toml").settings
-    assert name in preset_files()
+    assert by_name.decision.judges == (name != "classic")
 
 
 def test_a_preset_is_found_in_an_installed_package(tmp_path, monkeypatch):
@@ -28,7 +28,7 @@ def test_a_preset_is_found_in_an_installed_package(tmp_path, monkeypatch):
     assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
-def test_a_file_of_the_same_name_goes_first_and_that_is_said(tmp_path, monkeypatch, caplog):
+def test_a_file_with_the_name_of_a_preset_is_used_and_logged(tmp_path, monkeypatch, caplog):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
     (tmp_path / "classic").mkdir()
@@ -38,34 +38,27 @@ def test_a_file_of_the_same_name_goes_first_and_that_is_said(tmp_path, monkeypat
     assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
-def test_an_unknown_preset_is_refused_with_those_that_there_are():
+def test_an_unknown_preset_is_refused_with_the_names_of_the_presets():
     with pytest.raises(ConfigurationError, match="articles, classic, questions"):
         load(file=Path("question"))
 
 
-def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not():
-    judged = {name: load(file=Path(name)).settings.decision.judges for name in preset_files()}
-    assert judged == {"articles": True, "classic": False, "questions": True}
-
-
-def test_of_a_model_the_content_is_in_the_stamp(tmp_path):
-    one, other = tmp_path / "a.json", tmp_path / "b.json"
-    one.write_text("{}", encoding="utf-8")
-    other.write_text("{}", encoding="utf-8")
+def test_the_stamp_has_the_content_of_a_model(tmp_path):
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    first.write_text("{}", encoding="utf-8")
+    second.write_text("{}", encoding="utf-8")
 
     def stamp(file, **more):
         flags = {"decision.model": file, **{f"decision.{k}": v for k, v in more.items()}}
         return load(flags).settings.stamp()["decision"]
 
-    assert stamp(one)["model"] == stamp(other)["model"]
-    other.write_text("{ }", encoding="utf-8")
-    assert stamp(one)["model"] != stamp(other)["model"]
-    assert "model" not in stamp(one, judge="similarity")
+    assert stamp(first)["model"] == stamp(second)["model"]
+    second.write_text("{ }", encoding="utf-8")
+    assert stamp(first)["model"] != stamp(second)["model"]
+    assert "model" not in stamp(first, judge="similarity")
 
 
-def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
-    tmp_path, monkeypatch
-):
+def test_a_value_instead_of_a_section_is_refused_beside_other_origins(tmp_path, monkeypatch):
     file = tmp_path / "c.toml"
     file.write_text("connection = 5\n", encoding="utf-8")
     monkeypatch.setenv("DEDUP_CONNECTION__URI_FILE", "x")
@@ -73,7 +66,7 @@ def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
         load({"connection.uri": "mongodb://host"}, file)
 
 
-def test_what_pydantic_finds_wrong_can_be_said_in_another_language():
+def test_a_problem_found_by_pydantic_can_be_translated():
     with pytest.raises(ConfigurationError) as refused:
         load({"run.max_rate": 0.0})
     (problem,) = refused.value.problems
@@ -82,7 +75,7 @@ def test_what_pydantic_finds_wrong_can_be_said_in_another_language():
     assert why.values["why"].template == "input should be greater than {gt}"
 
 
-def test_a_file_without_end_is_refused_and_a_pipe_is_read():
+def test_an_endless_file_is_refused_and_a_pipe_is_read():
     with pytest.raises(ConfigurationError, match="holds more than 1 MiB"):
         load(file=Path("/dev/zero"))
     reader, writer = os.pipe()
@@ -92,9 +85,7 @@ def test_a_file_without_end_is_refused_and_a_pipe_is_read():
     os.close(reader)
 
 
-def test_a_file_with_a_byte_order_mark_is_read_and_one_of_another_encoding_is_named_as_such(
-    tmp_path,
-):
+def test_a_file_with_a_byte_order_mark_is_read_and_another_encoding_refused(tmp_path):
     file = tmp_path / "c.toml"
     file.write_bytes(b"\xef\xbb\xbf[run]\r\nthreads = 3\r\n")
     assert load(file=file).settings.run.threads == 3
@@ -108,18 +99,18 @@ def test_a_file_with_a_byte_order_mark_is_read_and_one_of_another_encoding_is_na
 
 
 @pytest.mark.parametrize("name", ["dedup_uri", "Dedup_Uri"])
-def test_the_variable_of_the_uri_in_other_letters_is_refused_and_not_passed_over(name, monkeypatch):
+def test_the_variable_of_the_uri_in_lower_case_is_refused_and_not_ignored(name, monkeypatch):
     monkeypatch.setenv(name, "mongodb://host")
     with pytest.raises(ConfigurationError, match=rf"{name} \(perhaps you meant DEDUP_URI\)"):
         load()
 
 
-def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_machine(monkeypatch):
+def test_an_empty_variable_of_the_uri_is_not_the_server_on_this_machine(monkeypatch):
     monkeypatch.setenv("DEDUP_URI", "")
     with pytest.raises(UsageError, match="the connection string is empty"):
         load().settings.connection.connection_string()
-    given = load({"connection.uri": "mongodb://host"}).settings.connection
-    assert given.connection_string() == "mongodb://host"
+    connection = load({"connection.uri": "mongodb://host"}).settings.connection
+    assert connection.connection_string() == "mongodb://host"
 
 
 @pytest.mark.parametrize("name", ["decision.model", "index.folder", "connection.uri_file"])

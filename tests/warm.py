@@ -1,4 +1,4 @@
-"""Imported once by the process that the runs are forked from: loads the modules that they need."""
+"""Preloaded by the fork server of `tests.running.Forked`: the modules that a run needs."""
 
 from dedup_job.cli import decide as cli
 from dedup_job.commands import run

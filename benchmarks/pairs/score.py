@@ -1,16 +1,13 @@
-"""Scores what joins pairs of texts on the labelled pairs beside this file: questions and articles.
+"""Score a tool on the labelled pairs of this folder: how many same and different pairs it joins.
 
     python -m benchmarks.pairs.score --tool dedup
     python -m benchmarks.pairs.score --decisions FILE
 
 FILE has a line for each pair, in the order of pairs.jsonl.gz, then articles.jsonl.gz: a number; a
-pair is joined from --at on, 1 where nothing is said. --tool: this tool with its settings as they
-are, by similarity, or by SimHash alone, or by the plain recipe of 30 keywords; or a package, which
-has to be installed.
+pair is joined if it is at least --at, by default 1. --tool: this tool with default settings, by
+similarity, by SimHash alone, or with the plain recipe of 30 keywords; or an installed package.
 More settings, and tables by other files: scripts/bench/evaluate.py.
 """
-
-from __future__ import annotations
 
 import argparse
 import gzip
@@ -23,9 +20,8 @@ from pathlib import Path
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.runs.survey import Proportion
 from dedup_job.settings import load_settings
-from scripts.bench.engines import Engine
+from scripts.bench.engines import Engine, Keeps, installed_peers
 from scripts.bench.evaluate import Labelled, joined
-from scripts.bench.packages import Keeps, installed_peers
 
 PARTS = {part: Path(__file__).with_name(f"{part}.jsonl.gz") for part in ("pairs", "articles")}
 SETTINGS = {
@@ -53,7 +49,10 @@ def read_pairs() -> list[dict[str, str]]:
 
 
 def table(pairs: list[dict[str, str]], joined: Iterable[bool]) -> Iterator[str]:
-    """Yield the lines of a table: same and different pairs that are joined, by bank."""
+    """Yield the lines of a table: the joined same and different pairs by bank.
+
+    joined: of each pair, in their order.
+    """
     counts: Counter[tuple[str, str, bool]] = Counter()
     for pair, is_joined in zip(pairs, joined, strict=True):
         written = pair["bank"].startswith("written")
@@ -73,7 +72,7 @@ def table(pairs: list[dict[str, str]], joined: Iterable[bool]) -> Iterator[str]:
 
 
 def engine(tool: str) -> Keeps:
-    """Return what decides texts; exit where a package is not installed."""
+    """Return the engine of a tool; SystemExit if it is a package that is not installed."""
     if tool in SETTINGS:
         return Engine(load_settings(values=SETTINGS[tool])).keeps
     keeps = PEERS[tool]
@@ -87,16 +86,16 @@ def main() -> None:
     which.add_argument("--tool", choices=[*SETTINGS, *PEERS])
     which.add_argument("--decisions", type=Path)
     parser.add_argument("--at", type=float, default=1.0, help="Joined from this value on.")
-    given = parser.parse_args()
+    options = parser.parse_args()
     pairs = read_pairs()
-    if given.tool:
+    if options.tool:
         texts = [Labelled(n, p["a"], p["b"], p["label"], p["bank"]) for n, p in enumerate(pairs)]
-        found = joined(texts, CleaningSettings(), engine(given.tool))
+        found = joined(texts, CleaningSettings(), engine(options.tool))
     else:
-        values = [float(line) for line in given.decisions.read_text("utf-8").split()]
+        values = [float(line) for line in options.decisions.read_text("utf-8").split()]
         if len(values) != len(pairs):
-            sys.exit(f"{given.decisions} has {len(values):,} lines for {len(pairs):,} pairs.")
-        found = [value >= given.at for value in values]
+            sys.exit(f"{options.decisions} has {len(values):,} lines for {len(pairs):,} pairs.")
+        found = [value >= options.at for value in values]
     for line in table(pairs, found):
         print(line)
 

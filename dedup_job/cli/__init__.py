@@ -257,12 +257,12 @@ def refusal(error: Exception) -> UsageError | None:
 def _wrong_value(cause: BaseException | None) -> str:
     from pydantic import ValidationError  # here: --help should not wait for them
 
-    from dedup_job.settings import short, what_is_wrong
+    from dedup_job.settings import problem_of, short
 
     if not isinstance(cause, ValidationError):
         return ""
     problem = cause.errors()[0]
-    value, why = short(problem["input"]), what_is_wrong(problem)
+    value, why = short(problem["input"]), problem_of(problem)
     if value in why or has_password(str(problem["input"])):
         return why
     return Message("{why}, not {given}", why=why, given=value)

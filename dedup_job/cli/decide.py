@@ -30,7 +30,7 @@ from dedup_job.messages import DedupError, Interrupted, Message, UsageError, cou
 from dedup_job.printing import as_json, command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.pairs import label
-from dedup_job.report.progress import MetricsFile, above, shown_progress, told
+from dedup_job.report.progress import MetricsFile, print_line, print_warning, shown_progress
 from dedup_job.report.terminal import show
 from dedup_job.runs.run_record import Run, Status
 
@@ -124,7 +124,9 @@ def run(
         on_report = partial(_goes_on, metrics, report)
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
-            watch = commands.run.Watch(progress, stop, begun, agree, above, collector, on_report)
+            watch = commands.run.Watch(
+                progress, stop, begun, agree, print_warning, collector, on_report
+            )
             outcome = metrics.report = commands.run.run_job(settings, request, watch, plan)
         _print_report(outcome, report, profile=profile)
         survey = collector.survey if collector else None
@@ -177,7 +179,7 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
 def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
     metrics.ended(_code(outcome), outcome.seconds, outcome)
     if is_quiet:
-        told(Message("nothing arrived since run {run}", run=outcome.number))
+        print_line(Message("nothing arrived since run {run}", run=outcome.number))
         return
     counts = outcome.counts
     line = Message(
@@ -187,7 +189,7 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         kept=counts.kept,
         duplicates=counts.duplicates,
     )
-    told(line)
+    print_line(line)
     if file is not None:
         _write_report(outcome, file)
 
@@ -195,9 +197,9 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
 def _on_cluster(address: str) -> "ShardPlan":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
-    from dedup_job.cluster import spread  # here: few runs need it
+    from dedup_job.cluster import on_cluster  # here: few runs need it
 
-    return partial(spread, address)
+    return partial(on_cluster, address)
 
 
 _FIELDS = 3  # of a collection, in the table
@@ -352,7 +354,7 @@ def file(
         if path is not None:
             check_new(name, path, overwrite=overwrite, again=path is report)
     with StopSignals(_NOTHING) as stop, shown_progress() as progress:
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=print_warning)
         outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
     if outcome.status is Status.STOPPED:
         raise Interrupted(_NOTHING, stop.received or signal.SIGINT)

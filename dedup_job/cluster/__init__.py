@@ -1,8 +1,7 @@
-"""Pages cleaned and fingerprinted on many machines, by Ray; no other room knows it.
+"""Cleaning and fingerprinting of pages on a Ray cluster; only this package knows Ray.
 
-Reading, deciding and writing stay in the command. A child process of the command is Ray's client:
-Ray ends its client at once when it loses this machine's part of the cluster, and the command then
-still says so.
+Reading, deciding and writing stay in the command. The client of Ray is a child process: Ray kills
+its client when this machine loses the cluster, and the command can then still report the error.
 """
 
 import pickle
@@ -29,51 +28,54 @@ from dedup_job.runs.run_record import Stopwatch
 from dedup_job.settings import Settings
 
 _AHEAD = 2  # pages in work for each core
-_SILENT_SECONDS = 300  # for the start of the workers, and for a page
-_LAST_SECONDS = 15.0
-_CHILD = "from dedup_job.cluster.client import main; main()"  # as __main__ it could not be shared
+_SILENT_SECONDS = 300  # the longest wait for the start of the workers, and for a page
+_LAST_SECONDS = 15.0  # the longest wait for the end of the client
+_CHILD = "from dedup_job.cluster.client import main; main()"  # Ray cannot pickle from __main__
 
 
 @contextmanager
-def spread(address: str, settings: Settings, job: Job) -> Iterator[Job]:
-    """Yield the job with its pages prepared at HOST:PORT, here (auto) or by N workers (local:N)."""
+def on_cluster(address: str, settings: Settings, job: Job) -> Iterator[Job]:
+    """Yield the job with its pages prepared by a Ray cluster; DatabaseUnreachable if it is lost.
+
+    address: HOST:PORT, `auto` for the cluster of this machine, or local:N to start N workers.
+    """
     job.progress.stage(Message("starting processes on the cluster {address}", address=address))
-    with closing(_Preprocessor(address, settings)) as preprocessor:
+    with closing(_ClusterPreprocessor(address, settings)) as preprocessor:
         yield replace(job, prepare=preprocessor.prepare, threads=_AHEAD * preprocessor.cores)
 
 
-class _Preprocessor:
-    """Sends pages to the cluster and returns their batches; safe to share between threads."""
+class _ClusterPreprocessor:
+    """Sends pages to the cluster and returns their batches; thread-safe."""
 
     def __init__(self, address: str, settings: Settings) -> None:
-        here, there = socket.socketpair()
+        own_end, child_end = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, str(there.fileno())],
-            cwd=Path(dedup_job.__file__).parents[1],  # where workers look first for the package
-            pass_fds=[there.fileno()],
+            [sys.executable, "-c", _CHILD, str(child_end.fileno())],
+            cwd=Path(dedup_job.__file__).parents[1],  # the first folder where workers import from
+            pass_fds=[child_end.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            start_new_session=True,  # a terminal's Ctrl-C is for the command
+            start_new_session=True,  # without the terminal's Ctrl-C
         )
-        there.close()
-        self._pipe, self._lock = Connection(here.detach()), threading.Lock()
+        child_end.close()
+        self._pipe, self._lock = Connection(own_end.detach()), threading.Lock()
         self._pages: dict[int, Future[Any]] = {}
         self._count, self._lost = 0, Message("")
         threading.Thread(target=self._listen, name="cluster", daemon=True).start()
         try:
-            # no password leaves this machine: workers do not connect to the database
-            alone = settings.model_copy(update={"connection": ConnectionSettings()})
-            self.cores: int = self._ask((address, pickle.dumps((alone, package_versions()))))
+            # workers do not connect to the database, so no password leaves this machine
+            bare = settings.model_copy(update={"connection": ConnectionSettings()})
+            self.cores: int = self._ask((address, pickle.dumps((bare, package_versions()))))
         except BaseException:
             self.close()
             raise
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
+        batch: Batch
         batch, work = pickle.loads(self._ask(pickle.dumps(page)))
-        for stage, took in work.items():
-            watch.add(stage, took)
-        prepared: Batch = batch
-        return prepared
+        for stage, seconds in work.items():
+            watch.add(stage, seconds)
+        return batch
 
     def close(self) -> None:
         with suppress(OSError):
@@ -91,9 +93,9 @@ class _Preprocessor:
                 raise cannot_go_on(self._lost)
             self._count += 1
             self._pages[self._count] = answer
-            with suppress(OSError):  # it ended, which `_listen` hears
+            with suppress(OSError):  # the process ended; `_listen` reports it
                 self._pipe.send((self._count, value))
-        for _ in range(_SILENT_SECONDS):  # no clock: this process may have been suspended
+        for _ in range(_SILENT_SECONDS):  # time during which this process is suspended is free
             with suppress(TimeoutError):
                 return answer.result(1)
         raise cannot_go_on(
@@ -123,7 +125,7 @@ class _Preprocessor:
 
 
 def cannot_go_on(why: str) -> DatabaseUnreachable:
-    """Return the error of a run that the cluster cannot finish."""
+    """Return the error of a run that the cluster cannot finish, for a reason."""
     return DatabaseUnreachable(
         "the cluster cannot go on: {why}. All that was decided is written or will be decided "
         "again: the same command goes on, on a cluster or without one.",
@@ -132,6 +134,7 @@ def cannot_go_on(why: str) -> DatabaseUnreachable:
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error that another process can raise."""
-    known = isinstance(error, DedupError)
-    return error if known else DedupError(f"{type(error).__name__}: {error}")
+    """Return an error that can be pickled: itself, or a DedupError with its type and text."""
+    if isinstance(error, DedupError):
+        return error
+    return DedupError(f"{type(error).__name__}: {error}")

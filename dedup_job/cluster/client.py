@@ -1,4 +1,4 @@
-"""The child process of a run on a cluster: it hands pages to Ray and batches back."""
+"""The child process of a run on a cluster: sends pages to Ray, and batches back to the command."""
 
 import logging
 import os
@@ -21,17 +21,17 @@ from dedup_job.cluster import cannot_go_on, portable
 from dedup_job.columns import Batch
 from dedup_job.commands.run import package_versions
 from dedup_job.commands.session import form_of, preparation
-from dedup_job.job.parts import Preparation
+from dedup_job.job import Preprocessor
 from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.runs.run_record import Stopwatch
 
 _LOCAL, _MOST = "local:", 256
 _REACH_SECONDS = 10.0
-_TRIES = 5  # to have a page prepared whose worker was lost
+_TRIES = 5  # of a page whose worker was lost
 
 
 def main() -> NoReturn:
-    """Serve the pipe whose file descriptor is the first argument; end the process."""
+    """Serve the pipe whose file descriptor is the first argument, then exit."""
     with suppress(EOFError, OSError):
         serve(Connection(int(sys.argv[1])))
     ray.shutdown()
@@ -40,31 +40,31 @@ def main() -> NoReturn:
 
 
 def serve(pipe: Connection) -> None:
-    """Connect to the cluster, then answer pages, until the command says None or is gone."""
-    number, (address, given) = pipe.recv()
+    """Connect to the cluster, then answer each page with its batch, until None is received."""
+    number, (address, settings) = pipe.recv()
     try:
         connect(address)
         cores = max(int(ray.cluster_resources().get("CPU", 1)), 1)
     except Exception as e:  # noqa: BLE001  # raised again by the command
-        known = isinstance(e, DedupError)
-        pipe.send((number, portable(e) if known else cannot_go_on(_shortened(e))))
+        own = isinstance(e, DedupError)
+        pipe.send((number, e if own else cannot_go_on(_shortened(e))))
         return
     pipe.send((number, cores))
-    lock, settings = threading.Lock(), [ray.put(given)]
+    lock, references = threading.Lock(), [ray.put(settings)]
     task: Any = ray.remote(num_cpus=1, max_retries=_TRIES, scheduling_strategy="SPREAD")(prepare)
-    while (asked := pipe.recv()) is not None:
-        number, page = asked
-        done: Future[Any] = task.remote(settings, page).future()
-        done.add_done_callback(partial(_answer, pipe, lock, number))
+    while (request := pipe.recv()) is not None:
+        number, page = request
+        batch: Future[Any] = task.remote(references, page).future()
+        batch.add_done_callback(partial(_answer, pipe, lock, number))
 
 
-def _answer(pipe: Connection, lock: threading.Lock, number: int, done: Future[Any]) -> None:
+def _answer(pipe: Connection, lock: threading.Lock, number: int, batch: Future[Any]) -> None:
     value: Any
     try:
-        value = done.result()
+        value = batch.result()
     except RayError as e:
         value = cannot_go_on(_shortened(e))
-    with lock, suppress(OSError):  # the command is gone, which `serve` hears
+    with lock, suppress(OSError):  # the command ended; `serve` ends at its next `recv`
         pipe.send((number, value))
 
 
@@ -73,15 +73,15 @@ def _shortened(error: Exception) -> str:
 
 
 def connect(address: str) -> None:
-    """Connect to a cluster. Raises DatabaseUnreachable or UsageError."""
-    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # who runs dedup is nobody's business
+    """Connect to a cluster; DatabaseUnreachable if none answers, UsageError if versions differ."""
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report each use
     try:
         if address.startswith(_LOCAL):
-            ray.init(address="local", num_cpus=_count(address), include_dashboard=False, **told)
+            ray.init(address="local", num_cpus=_count(address), include_dashboard=False, **options)
         else:
             _reach(address)
-            ray.init(address=address, **told)
+            ray.init(address=address, **options)
     except (ConnectionError, TimeoutError) as e:
         raise DatabaseUnreachable(
             "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
@@ -96,7 +96,7 @@ def connect(address: str) -> None:
 
 
 def _reach(address: str) -> None:
-    """Raise ConnectionError or TimeoutError soon where nothing listens; Ray waits for minutes."""
+    """Raise ConnectionError or TimeoutError if nothing listens; Ray would wait for minutes."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal():
         if address != "auto":
@@ -121,19 +121,22 @@ def _count(address: str) -> int:
     return int(text)
 
 
-def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
-    """Return batch and work of a page, or the error; given: its list keeps Ray from fetching it."""
+def prepare(settings: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
+    """Return the pickled batch and work of a page, or the error.
+
+    settings: one reference, in a list so that Ray does not fetch it for each page.
+    """
     try:
         watch = Stopwatch()
-        batch = _portable(_preparation(given[0]).prepare(pickle.loads(page), watch))
+        batch = _portable(_preprocessor(settings[0]).prepare(pickle.loads(page), watch))
         return pickle.dumps((batch, watch.work))
     except Exception as e:  # noqa: BLE001  # raised again by the command
         return portable(e)
 
 
 @cache
-def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
-    settings, versions = pickle.loads(ray.get(given))
+def _preprocessor(reference: ray.ObjectRef[bytes]) -> Preprocessor:
+    settings, versions = pickle.loads(ray.get(reference))
     for name, version in package_versions().items():
         if versions[name] != version:
             raise UsageError(
@@ -149,7 +152,7 @@ def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
 
 
 def _portable(batch: Batch) -> Batch:
-    """Return a batch without its parsed texts, which are in the core's memory."""
+    # without the parsed texts, which are in the core's memory
     prints = batch.fingerprints
     if prints.sketches is None:
         return batch

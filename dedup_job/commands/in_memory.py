@@ -13,14 +13,13 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.run import NO_CALLBACKS, Watch, versions
 from dedup_job.commands.session import preparing_threads
+from dedup_job.datafiles import FileSource, FileTarget
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
-from dedup_job.datafiles.run_files import FileSource, FileTarget
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, by_key
 from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.index import KeptIndex
-from dedup_job.job import pipeline
-from dedup_job.job.parts import Preparation
+from dedup_job.job import Preprocessor, pipeline
 from dedup_job.messages import DedupError, Message, RunAborted, UsageError
 from dedup_job.mongo.database_settings import StoredText
 from dedup_job.runs.run_record import About, Run, Scope
@@ -144,7 +143,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBAC
             rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
             cleaned = settings.output.text is StoredText.CLEANED
             target = FileTarget(out, ledger, rows, cleaned=cleaned)
-            prepared = Preparation(
+            prepared = Preprocessor(
                 Cleaner(settings.cleaning),
                 fingerprinter,
                 lambda documents: np.ones(len(documents), dtype=np.bool_),

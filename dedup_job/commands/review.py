@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from dedup_job.commands.session import Session, open_target
 from dedup_job.documents import Pair
-from dedup_job.messages import Message, UsageError, joined, said_by
+from dedup_job.messages import Message, UsageError, joined, message_of
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated
@@ -30,7 +30,7 @@ from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, ListKind
 from dedup_job.runs.run_record import QUIET, Progress
 from dedup_job.runs.survey import AskedPair, Label, Proportion, ReviewProgress, review_sample
-from dedup_job.settings import Settings, placed, what_is_wrong
+from dedup_job.settings import Settings, located, problem_of
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
@@ -281,10 +281,10 @@ def read_lines(
             if line.strip():
                 values.append(read(_object_of(line), where))
         except (ValueError, *MALFORMED) as e:
-            problem = said_by(e)
+            problem = message_of(e)
             if isinstance(e, ValidationError):
                 (first, *_) = e.errors()
-                problem = placed(".".join(map(str, first["loc"])), what_is_wrong(first))
+                problem = located(".".join(map(str, first["loc"])), problem_of(first))
             wrong.append(Message("{where}: {problem}", where=where, problem=problem))
     if wrong:
         raise UsageError(problem_list(Message(head, number=len(wrong)), wrong))

@@ -28,7 +28,8 @@ from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped
 from dedup_job.index import KeptIndex
-from dedup_job.job import parts, pipeline
+from dedup_job.job import Target as JobTarget
+from dedup_job.job import pipeline
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import checks
@@ -174,7 +175,7 @@ def _job(
         ),
         abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
         snapshots=SnapshotStore(*stored, keeps=keeps),
-        others=[ReferenceSnapshots(one, *stored, keeps=keeps) for one in references],
+        references=[ReferenceSnapshots(one, *stored, keeps=keeps) for one in references],
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
@@ -217,7 +218,7 @@ def versions(client: Client | None = None) -> dict[str, str]:
     return own | ({"server": client.server_info()["version"]} if client else {})
 
 
-class _DryTarget(TargetReader, parts.Target):
+class _DryTarget(TargetReader, JobTarget):
     """A target that is only read; documents that a dry run kept are read from the source."""
 
     collector: "SurveyCollector | None" = None

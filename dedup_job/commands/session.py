@@ -15,7 +15,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.documents import Channel, Document, Quarantined, Reason, Skipped
-from dedup_job.job.parts import Preparation
+from dedup_job.job import Preprocessor
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
@@ -67,11 +67,11 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
     )
 
 
-def preparation(settings: Settings, models: Models, form: TargetForm) -> Preparation:
+def preparation(settings: Settings, models: Models, form: TargetForm) -> Preprocessor:
     """Return the preprocessor of the source's pages: it cleans, fingerprints and ranks them."""
     clean, most = Cleaner(settings.cleaning), settings.source.max_chars
     ranks = None if form.ranking is None else form.ranking.ranks
-    return Preparation(clean, models.fingerprinter, form.kept.fits, most, ranks)
+    return Preprocessor(clean, models.fingerprinter, form.kept.fits, most, ranks)
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def open_target(
 ) -> Iterator[Session]:
     """Connect and open a target with the settings of its runs; yield the session.
 
-    If the settings differ and the caller chose none (`Settings.chosen`), the last run's replace
+    If the settings differ and are not explicit (`Settings.is_explicit`), the last run's replace
     them. as_made: nothing will be decided, so any version of the rules may have made the target,
     and StateMismatch is raised if the settings still differ; else the caller calls `Target.check`.
     UsageError if no run ever wrote to the target.
@@ -110,7 +110,7 @@ def open_target(
         try:
             session.target.check()
         except StateMismatch:
-            last = None if settings.chosen else session.target.last_run()
+            last = None if settings.is_explicit else session.target.last_run()
             former = last and _settings_of(last, settings, session.target.name)
             if last and former:
                 session = session_with(former, last["_id"])

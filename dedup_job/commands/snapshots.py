@@ -14,7 +14,7 @@ from platformdirs import user_state_path
 
 from dedup_job.columns import Batch, Documents
 from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
-from dedup_job.messages import Message, said_by
+from dedup_job.messages import Message, message_of
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
 from dedup_job.mongo.commits import pieces_of_runs
@@ -91,7 +91,7 @@ class SnapshotStore:
             return ""
         except SnapshotError as e:
             kept.clear()
-            return said_by(e)
+            return message_of(e)
         self.loaded = files
         return None
 
@@ -125,7 +125,7 @@ class SnapshotStore:
                 warning = Message(
                     "a part of the index, {file}: {why}; what it held is read from the target",
                     file=self.file_of(version, len(found)),
-                    why=said_by(e),
+                    why=message_of(e),
                 )
                 log.warning(warning)
         return found
@@ -281,7 +281,7 @@ class ReferenceSnapshots(SnapshotStore):
             changes = self._source.happened(since)
             new = in_order(changes.inserted | changes.changed)
         except NotFollowed as e:
-            raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
+            raise SnapshotError(message_of(e) or Message("its changes cannot be followed")) from e
         kept.tombstone(changes.inserted | changes.changed | changes.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
             raise SnapshotError("many of its documents are gone")
@@ -324,7 +324,7 @@ def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | N
         if not headers:
             return None
     except SnapshotError as e:
-        why_not = said_by(e)
+        why_not = message_of(e)
     behind = state["generation"] - headers[-1]["generation"] if headers else 0
     if any(facts["stamp"] != state["settings"] for facts in headers):
         why_not = Message("it was made with other settings")

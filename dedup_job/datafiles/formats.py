@@ -1,4 +1,4 @@
-"""Files of rows: JSON lines and CSV, read and written; a kept row stays but for its text."""
+"""Readers of JSON lines and CSV, whose pages also return kept rows as bytes for the output."""
 
 import csv
 import gzip
@@ -22,27 +22,24 @@ from dedup_job.text_fields import TextFields, text_fields, with_texts
 
 T = TypeVar("T")
 JSON_LINES, CSV = "JSON lines", "CSV"
-_SUFFIXES = {
-    **dict.fromkeys((".jsonl", ".ndjson"), JSON_LINES),
-    **dict.fromkeys((".csv", ".tsv"), CSV),
-}
+_FORMATS = {".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".csv": CSV, ".tsv": CSV}
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _COMPRESSED = ".gz"
 _LEVEL = 6  # of gzip
-ROWS, BYTES = 2000, 8 << 20
-"""Of a page: rows at most, and about so many bytes."""
-LONGEST = 64 << 20
-"""Bytes of a line, characters of a field."""
-
-BOM = b"\xef\xbb\xbf"
-"""The byte order mark that some programs write before UTF-8; such as Excel need it."""
-NOT_UTF8 = Message("the text is not UTF-8")
+_PAGE_ROWS, _PAGE_BYTES = 2000, 8 << 20  # the most rows; bytes after which a page ends
+_LONGEST = 64 << 20  # bytes of a line, characters of a field
+_BOM = b"\xef\xbb\xbf"  # byte order mark of UTF-8, which programs such as Excel need
+_NOT_UTF8 = Message("the text is not UTF-8")
 
 Content = str | Refusal
-"""A text, with a break between its parts, or why there is none."""
+"""A text, with BREAK between its parts, or the reason why there is none."""
 
 
 class Named(NamedTuple):
-    """A file by its name: format, compression ("" or ".gz"), and the suffix between."""
+    """A file with the properties that its name states.
+
+    format: JSON_LINES or CSV; compression: "" or ".gz"; suffix: of the format, such as ".tsv".
+    """
 
     path: Path
     format: str
@@ -51,27 +48,26 @@ class Named(NamedTuple):
 
 
 def named(path: Path) -> Named:
-    """Return a file with the format of its name; UsageError if it names none."""
+    """Return a file with the properties that its name states; UsageError without a format."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     compression = suffixes.pop() if suffixes and suffixes[-1] == _COMPRESSED else ""
     suffix = suffixes[-1] if suffixes else ""
-    format_ = _SUFFIXES.get(suffix)
-    if format_ is None:
+    if suffix not in _FORMATS:
         raise UsageError(
             "{file} names no format. Expected the end .jsonl, .csv or .tsv, each also with .gz "
             "behind it.",
             file=path,
         )
-    return Named(path, format_, compression, suffix)
+    return Named(path, _FORMATS[suffix], compression, suffix)
 
 
 def _paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
     numbers, page, size = list[int](), list[T](), 0
-    for number, row, own in rows:
+    for number, row, row_size in rows:
         numbers.append(number)
         page.append(row)
-        size += own
-        if len(page) == ROWS or size > BYTES:
+        size += row_size
+        if len(page) == _PAGE_ROWS or size > _PAGE_BYTES:
             yield numbers, page
             numbers, page, size = [], [], 0
     if page:
@@ -87,24 +83,27 @@ def _is_unicode(text: str) -> bool:
 
 
 def packed(stream: BinaryIO, mode: str, compression: str) -> BinaryIO:
-    """Return a stream that compresses into this one, or reads from it; its end leaves this open."""
-    # without a time, so that equal files are equal bytes
+    """Return a gzip stream over this one, or this one if `compression` is "".
+
+    mode: "rb" or "wb". Closing the gzip stream leaves this one open.
+    """
+    # no time of change: equal content gives equal bytes
     form = gzip.GzipFile("", mode, _LEVEL, stream, mtime=0) if compression else stream
     return cast("BinaryIO", form)
 
 
 _SAMPLE = 1 << 20  # bytes
-_SPACE = " \t\r\n\ufeff"  # a byte order mark may be before an object
+_SPACE = " \t\r\n\ufeff"  # a byte order mark may precede an object
 _PEEKED = 4096  # bytes
-_BLANK = BOM + b" \t\r\n"
+_BLANK = _BOM + b" \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
 @dataclass(slots=True)
 class Lines:
-    """Lines of a file that are not blank, with their numbers, and the fields of their text.
+    """A page of JSON lines: numbers in the file, bytes, and the fields that hold the text.
 
-    objects: the lines' values, once the texts were asked for.
+    objects: the decoded lines, set by `contents`; {} for an invalid line.
     """
 
     numbers: Sequence[int]
@@ -113,7 +112,7 @@ class Lines:
     objects: Sequence[dict[str, Any]] = ()
 
     def contents(self) -> list[Content]:
-        """Return the text of each line, or why it has none."""
+        """Return the text of each line, or the reason why it has none."""
         values = [_value(line) for line in self.lines]
         self.objects = [value if isinstance(value, dict) else {} for value in values]
         return [
@@ -122,7 +121,7 @@ class Lines:
         ]
 
     def kept(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
-        """Return some lines as they are but for new texts, by row."""
+        """Return the bytes of some rows of the page; texts: new ones, by row."""
         lines = (
             self._with_parts(row, texts[row].split(BREAK)) if row in texts else self.lines[row]
             for row in rows
@@ -130,42 +129,45 @@ class Lines:
         return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
 
     def _with_parts(self, row: int, parts: Sequence[str]) -> bytes:
-        # in arrays and objects texts stay as they are
-        line, left, value = self.lines[row].decode(), iter(parts), self.objects[row]
+        # texts in arrays and objects are not replaced
+        line, texts, value = self.lines[row].decode(), iter(parts), self.objects[row]
         for number, old in self.fields.values(value):
-            new = with_texts(old, left)
+            new = with_texts(old, texts)
             line = with_text(line, self.fields.paths[number], new) if type(old) is str else line
         return line.encode()
 
-    def others(self) -> list[dict[str, Any]]:
-        """Return the other fields of each line by name, those that are objects whole."""
+    def other_fields(self) -> list[dict[str, Any]]:
+        """Return the fields of each line that hold no text, by their top-level name."""
         compared = {path[0] for path in self.fields.paths}
         return [{k: v for k, v in one.items() if k not in compared} for one in self.objects]
 
 
 class JsonLinesReader:
-    """Reads lines of a stream. head: what is before the first row: a byte order mark, or b""."""
+    """Reads JSON lines. head: bytes before the first row; expected: estimated number of rows."""
 
     def __init__(self, stream: Any, name: str, field: str, size: int | None) -> None:
-        """Take the fields of the text; size: bytes of the stream, None where not known."""
+        """Take a buffered stream, its file's name, the setting source.field and its bytes.
+
+        Raises UsageError if it is a JSON array. size: None if unknown.
+        """
         self._stream, self._name, self._fields = stream, name, TextFields.of(field)
         self._lines, self._is_checked = 0, False
         begins: bytes = stream.peek(_PEEKED)
-        self.head = BOM if begins.startswith(BOM) and begins.strip(_BLANK) else b""
+        self.head = _BOM if begins.startswith(_BOM) and begins.strip(_BLANK) else b""
         if begins.lstrip(_BLANK).startswith(b"["):
             raise UsageError(
                 "{file} is a JSON array, not JSON lines. Write each object on a line of its "
                 "own, without commas behind it: jq -c '.[]' does so.",
                 file=name,
             )
-        self.expected: int | None = None  # about, by the mean length of the first lines
+        self.expected: int | None = None
         if size is not None:
             begin = stream.read(_SAMPLE)
             stream.seek(0)
             self.expected = begin.count(b"\n") * size // max(len(begin), 1)
 
     def pages(self) -> Iterator[Lines]:
-        """Yield all lines."""
+        """Yield all lines but blank ones; UsageError if no row of the first page has a field."""
         for numbers, lines in _paged(self._read()):
             page = Lines(numbers, lines, self._fields)
             if not self._is_checked:
@@ -173,17 +175,17 @@ class JsonLinesReader:
             yield page
 
     def _read(self) -> Iterator[tuple[int, bytes, int]]:
-        while line := self._stream.readline(LONGEST + 1):
+        while line := self._stream.readline(_LONGEST + 1):
             self._lines += 1
             if self._lines == 1:
                 line = line.removeprefix(self.head)
-            if len(line) > LONGEST:
+            if len(line) > _LONGEST:
                 raise UsageError(
                     "{file}: line {line:,} is longer than {most} MiB. Is each object on a line "
                     "of its own?",
                     file=self._name,
                     line=self._lines,
-                    most=LONGEST >> 20,
+                    most=_LONGEST >> 20,
                 )
             if line.strip(_BLANK):
                 yield self._lines, line, len(line)
@@ -205,7 +207,7 @@ def _value(line: bytes) -> dict[str, Any] | Quarantined:
     try:
         value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return Quarantined(Reason.UNDECODABLE, NOT_UTF8)
+        return Quarantined(Reason.UNDECODABLE, _NOT_UTF8)
     except (ValueError, RecursionError) as e:
         return Quarantined(Reason.UNDECODABLE, Message("the line is not JSON: {why}", why=str(e)))
     if not isinstance(value, dict):
@@ -225,42 +227,40 @@ def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
 
 
 def with_text(line: str, path: Sequence[str], text: str) -> str:
-    """Return an object in JSON with another text at a path, and all other characters as they are.
+    """Return a JSON object with another text at a path and all other characters unchanged.
 
-    Of a name that occurs twice the last one counts, as for the reader. ValueError where there is
-    no such path.
+    Of a repeated name the last one counts, as in `json`. ValueError if there is no such path.
     """
-    begin = _skip(line, 0)
+    begin = _skip_space(line, 0)
     for name in path:
-        begin = _value_of(line, begin, name)
+        begin = _start_of_value(line, begin, name)
     end = _DECODER.raw_decode(line, begin)[1]
     return line[:begin] + encode_basestring(text) + line[end:]
 
 
-def _value_of(line: str, at: int, name: str) -> int:
+def _start_of_value(line: str, at: int, name: str) -> int:
     if line[at] != "{":
         raise ValueError("no object")
-    found, at = -1, _skip(line, at + 1)
+    start, at = -1, _skip_space(line, at + 1)
     while line[at] == '"':
         key, at = _DECODER.raw_decode(line, at)
-        at = _skip(line, _skip(line, at) + 1)  # behind the colon
+        at = _skip_space(line, _skip_space(line, at) + 1)  # after the colon
         if key == name:
-            found = at
-        at = _skip(line, _DECODER.raw_decode(line, at)[1])
+            start = at
+        at = _skip_space(line, _DECODER.raw_decode(line, at)[1])
         if line[at] == ",":
-            at = _skip(line, at + 1)
-    if found < 0:
+            at = _skip_space(line, at + 1)
+    if start < 0:
         raise ValueError(f"no {name}")
-    return found
+    return start
 
 
-def _skip(line: str, at: int) -> int:
+def _skip_space(line: str, at: int) -> int:
     while line[at] in _SPACE:
         at += 1
     return at
 
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
 _MOST_SHOWN = 200  # characters of the header in a message
 
@@ -273,7 +273,7 @@ _ADVICE = Message(
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of a file with their numbers; their header, and the columns that hold the text."""
+    """A page of CSV records: numbers in the file, values; columns: indices of those with text."""
 
     numbers: Sequence[int]
     records: Sequence[list[str]]
@@ -282,25 +282,25 @@ class Records:
     delimiter: str
 
     def contents(self) -> Iterator[Content]:
-        """Yield the text of each record, or why it has none."""
+        """Yield the text of each record, or the reason why it has none."""
         for record in self.records:
             parts = [record[column] for column in self.columns if column < len(record)]
             if not all(map(_is_unicode, parts)):
-                yield Quarantined(Reason.UNDECODABLE, NOT_UTF8)
+                yield Quarantined(Reason.UNDECODABLE, _NOT_UTF8)
             else:
                 yield BREAK.join(parts) if parts else Skipped(Reason.MISSING)
 
     def kept(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
-        """Return some records, with new texts by row."""
+        """Return the bytes of some rows of the page; texts: new ones, by row."""
         for row, text in texts.items():
             record = self.records[row]
-            there = (column for column in self.columns if column < len(record))
-            for column, part in zip(there, text.split(BREAK), strict=True):
+            columns = (column for column in self.columns if column < len(record))
+            for column, part in zip(columns, text.split(BREAK), strict=True):
                 record[column] = part
         return _as_csv([self.records[row] for row in rows], self.delimiter)
 
-    def others(self) -> list[dict[str, Any]]:
-        """Return the other fields of each record by name."""
+    def other_fields(self) -> list[dict[str, Any]]:
+        """Return the fields of each record that hold no text, by name."""
         names = [(n, name) for n, name in enumerate(self.header) if n not in self.columns]
         return [{name: r[n] for n, name in names if n < len(r)} for r in self.records]
 
@@ -312,20 +312,20 @@ def _as_csv(records: Sequence[Sequence[str]], delimiter: str) -> bytes:
 
 
 class DelimitedReader:
-    """Reads a header, which names the columns, and records. head: the header as it is written."""
+    """Reads CSV: a header, which names the columns, and records. head: bytes of the header."""
 
     expected: int | None = None
 
     def __init__(self, stream: Any, name: str, field: str, suffix: str) -> None:
-        """Read the header; UsageError where a name of a field is not that of one column."""
+        """Read the header of a stream; UsageError unless each name in `field` is one column's."""
         self._name, self._delimiter = name, _DELIMITERS[suffix]
-        csv.field_size_limit(LONGEST)  # the module has no other way; its own limit is 128 KiB
-        mark = BOM if stream.peek(len(BOM)).startswith(BOM) else b""
+        csv.field_size_limit(_LONGEST)  # global; the default is 128 KiB
+        mark = _BOM if stream.peek(len(_BOM)).startswith(_BOM) else b""
         self._text = io.TextIOWrapper(stream, "utf-8-sig", _BYTES_AS_THEY_ARE, newline="")
         self._records = csv.reader(self._lines(), delimiter=self._delimiter, strict=True)
         self.names = next((record for record in self._read() if record), [])
         self.head = mark + _as_csv([self.names], self._delimiter)
-        fields = [field] if field in self.names else field.split(",")  # it may have a comma itself
+        fields = [field] if field in self.names else field.split(",")  # a name may have a comma
         for one in fields:
             if self.names.count(one) != 1:
                 self._refuse(one)
@@ -336,29 +336,29 @@ class DelimitedReader:
         if not _is_unicode(names):
             raise UsageError("{file} is not UTF-8. Save it as UTF-8.", file=self._name)
         shown = on_one_line(brief(names, _MOST_SHOWN))
-        told = {"file": self._name, "field": field, "names": shown or Message("none")}
-        wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
+        values = {"file": self._name, "field": field, "names": shown or Message("none")}
+        problem = Message("{file} has no column {field!r}; its header names {names}.", **values)
         if field in self.names:
-            wrong = Message(
-                "{file} has more than one column {field!r}; its header names {names}.", **told
+            problem = Message(
+                "{file} has more than one column {field!r}; its header names {names}.", **values
             )
-        raise UsageError(joined([wrong, _ADVICE]))
+        raise UsageError(joined([problem, _ADVICE]))
 
     def _lines(self) -> Iterator[str]:
         number = 0
-        while line := self._text.readline(LONGEST):
+        while line := self._text.readline(_LONGEST):
             number += 1
-            if len(line) == LONGEST and not line.endswith("\n"):
+            if len(line) == _LONGEST and not line.endswith("\n"):
                 raise UsageError(
                     "{file}: line {line:,} is longer than {most} million characters. Is it CSV?",
                     file=self._name,
                     line=number,
-                    most=LONGEST >> 20,
+                    most=_LONGEST >> 20,
                 )
             yield line
 
     def pages(self) -> Iterator[Records]:
-        """Yield all records; blank lines are none."""
+        """Yield all records, without blank lines; UsageError if it is not CSV."""
         records = ((record, sum(map(len, record))) for record in self._read() if record)
         for numbers, page in _paged((number, *one) for number, one in enumerate(records, 1)):
             yield Records(numbers, page, self.names, self._columns, self._delimiter)
@@ -382,7 +382,10 @@ Rows = Records | Lines
 
 @contextmanager
 def reading(file: Named, field: str) -> Iterator[Reader]:
-    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
+    """Open a file and yield its reader; field: of the text, as --field.
+
+    Raises UsageError if the file cannot be read, is damaged or has no such field.
+    """
     name = str(file.path)
     try:
         stream = open_regular(file.path)

@@ -1,7 +1,7 @@
-"""The story of a run, in stage order: source -> clean -> fingerprint -> decide -> target -> report.
+"""The pipeline of a run: source -> clean -> fingerprint -> decide -> target -> report.
 
-The stages meet here and nowhere else. What a source and a target are is said by protocols; that
-they lie on MongoDB is not known here, nor do the stages know that they are at work at once.
+Only this module connects the stages. It knows source and target by their interfaces, not MongoDB;
+the stages do not know that they run concurrently.
 """
 
 import time
@@ -17,7 +17,17 @@ from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.index import KeptIndex
-from dedup_job.job import parts
+from dedup_job.job import (
+    Pace,
+    ReferenceCollection,
+    Refresher,
+    Snapshots,
+    Source,
+    Target,
+    Writers,
+    in_order,
+    prefetch,
+)
 from dedup_job.messages import DedupError, Message, StateMismatch
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import (
@@ -33,23 +43,23 @@ from dedup_job.runs.run_record import (
     Stopwatch,
 )
 
-_PAGES, _BATCHES = 2, 1  # read in advance; decided and waiting for a writer
-_REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
+_PAGES, _BATCHES = 2, 1  # read ahead; decided and waiting for a writer
+_REPORT_SECONDS = 600.0  # after which a run of a job that follows ends, and the next one begins
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The parts of a run.
+    """The components of a run.
 
     prepare: returns the batch of a page and counts its time, called from several threads;
-    refresher: None if decisions stay. follow: of a job that goes on with what arrives, takes the
-    report of each run that ended meanwhile, again with True after as long without any.
+    refresher: None if decisions stay. follow: makes the job go on with arriving documents; called
+    with the report of each run that ends, and again with True if no document arrived since.
     """
 
     about: About
     scope: Scope
-    source: parts.Source
-    target: parts.Target
+    source: Source
+    target: Target
     prepare: Callable[[Documents, Stopwatch], Batch]
     index: KeptIndex
     decider: GreedyDeduplicator
@@ -58,22 +68,22 @@ class Job:
     max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
-    snapshots: parts.Snapshots | None = None
-    others: Sequence[parts.Other] = ()
-    refresher: parts.Refresher | None = None
+    snapshots: Snapshots | None = None
+    references: Sequence[ReferenceCollection] = ()
+    refresher: Refresher | None = None
     follow: Callable[[Run, bool], None] | None = None
 
 
 Decided = tuple[Batch, Decisions, Run]
-"""A batch that is to be written, and the report as of then."""
+"""A batch with its decisions, and the report that includes it."""
 
 
 def run(job: Job) -> Run:
     """Decide every undecided document of the source; return the report.
 
-    Reading, preparing, deciding and writing go on at once, each batch in its turn. A stop that is
-    asked for is obeyed after the batches in hand: the status is then `stopped`. A job that follows
-    is done then, if nothing is left of what was read; the report is that of its last run.
+    Reading, preparing, deciding and writing run concurrently, in the order of the batches. A stop
+    takes effect after the batches in work; the status is then `stopped`, or `done` if the job
+    follows and all documents read are decided. The report is that of the last run.
     """
     with job.target.hold():
         report = _run(job, first=True)
@@ -86,29 +96,29 @@ def run(job: Job) -> Run:
 
 
 def _run(job: Job, *, first: bool) -> Run:
-    course = RunProgress(job, follows=not first)
+    current = RunProgress(job, follows=not first)
     try:
-        course.refresh()
-        with course.batches() as batches:
+        current.refresh()
+        with current.batches() as batches:
             if first:
-                with course.watch.timing(Stage.LOAD):
-                    _load_others(job)
-                    known = job.target, job.snapshots, job.index, job.progress, job.stop
-                    load_index(*known, course.forgotten)
+                with current.watch.timing(Stage.LOAD):
+                    _load_references(job)
+                    where = job.target, job.snapshots, job.index, job.progress, job.stop
+                    load_index(*where, current.forgotten)
                     job.source.trust(job.index.membership)
-            course.decide_all(batches)
+            current.decide_all(batches)
         if job.follow is not None:
-            course.follow()
-        report = course.ended()
+            current.follow()
+        report = current.ended()
         problem = job.target.problem(job.index, report.checkpoint)
     except BaseException as e:
         status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
-        job.target.abort(replace(course.written, status=status, finished=datetime.now(UTC)))
+        job.target.abort(replace(current.written, status=status, finished=datetime.now(UTC)))
         raise
     if problem:
         job.target.finish(replace(report, status=Status.FAILED))
         raise StateMismatch(problem)
-    if course.read_all:
+    if current.read_all:
         source = job.source
         job.target.finish(report, source.bookmark, source.changed, unseen=not source.tells)
     else:
@@ -116,88 +126,84 @@ def _run(job: Job, *, first: bool) -> Run:
     return report
 
 
-def _load_others(job: Job) -> None:
+def _load_references(job: Job) -> None:
     def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
         job.progress.total(None, Message("reading {name}", name=name))
-        watch, done = Stopwatch(), 0
-        with parts.prefetch(parts.Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
-            for batch in parts.in_order(lambda page: job.prepare(page, watch), ahead, job.threads):
+        watch, count = Stopwatch(), 0
+        with prefetch(Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
+            for batch in in_order(lambda page: job.prepare(page, watch), ahead, job.threads):
                 yield batch
-                if job.stop():  # there is nothing in hand to be finished
+                if job.stop():  # no batch is in work
                     raise KeyboardInterrupt
-                done += len(batch.documents)
-                job.progress.advance(done)
+                count += len(batch.documents)
+                job.progress.advance(count)
 
-    for other in job.others:
-        job.progress.stage(Message("loading the index of {name}", name=other.name))
-        other.fill(job.index, read)
+    for reference in job.references:
+        job.progress.stage(Message("loading the index of {name}", name=reference.name))
+        reference.fill(job.index, read)
 
 
-def _go_on(job: Job, told: Callable[[Run, bool], None], report: Run) -> Run:
+def _go_on(job: Job, tell: Callable[[Run, bool], None], report: Run) -> Run:
     is_quiet = is_due = False
     while report.status is Status.DONE and not job.stop():
-        told(report, is_quiet)
+        tell(report, is_quiet)
         job.progress.advance(0)
-        job.source.begin_anew()
-        # what was found out of date meanwhile is mended at once, and what then is left waits
+        job.source.reset()
+        # apply changes seen during the run at once; a second time they wait for the next arrival
         is_due = job.refresher is not None and any(report.changed.values()) and not is_due
         is_quiet = not (is_due or job.source.wait(_over(job.stop)))
         if not is_quiet:
             report = _run(job, first=False)
         elif problem := job.target.problem(job.index, report.checkpoint):
             raise StateMismatch(problem)
-        else:  # the bookmark must not grow older than the server's oplog
+        else:  # keep the bookmark within the server's oplog
             job.target.finish(report, job.source.bookmark)
     return report
 
 
 def _over(stop: Callable[[], bool]) -> Callable[[], bool]:
-    """Return a function that tells, from now on, whether waiting is over."""
     end = time.monotonic() + _REPORT_SECONDS
     return lambda: stop() or time.monotonic() >= end
 
 
 class RunProgress:
-    """How far a run is: batches decided and, some behind them, batches written."""
+    """The state of one run: the decided batches, and the written ones some batches behind."""
 
     def __init__(self, job: Job, *, follows: bool = False) -> None:
-        """Begin the run, or go on with one that did not come to its end.
-
-        follows: nobody knows how much there is to decide.
-        """
+        """Begin the run, or resume an unfinished one; follows: it decides arriving documents."""
         self._job, self._follows = job, follows
-        self._pace = parts.Pace(job.max_rate, job.stop)
+        self._pace = Pace(job.max_rate, job.stop)
         self._over = _over(job.stop) if job.follow else job.stop
-        self._is_cut = False  # something that was read, or was to be read, is not decided
+        self._is_cut = False  # a stop left documents undecided
         self._began = self._since = time.perf_counter()
         self.watch = Stopwatch()
         self._expected: int | None = None
-        self._left = set[bytes]()  # keys of documents decided again, or gone, so far
-        self._again = 0  # documents that were decided before, and are again
+        self._left = set[bytes]()  # keys of documents decided again, or removed, so far
+        self._again = 0  # documents decided again
         self._settled = 0  # batches
-        self._leaving: Mapping[bytes, bytes] = {}  # kept documents that are decided again, or gone
+        self._leaving: Mapping[bytes, bytes] = {}  # kept documents to decide again or to remove
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         if not follows:
             job.source.mark(job.target.bookmark())
-            for other in job.others:
-                other.mark()
+            for reference in job.references:
+                reference.mark()
         if job.refresher is not None:
             with self.watch.timing(Stage.LOAD):
                 self._leaving = job.refresher.plan()
-        self.forgotten = {*self._leaving.values()}  # kept documents that nothing is compared with
+        self.forgotten = {*self._leaving.values()}  # keys to leave out of the index
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
-        others = [line for line in runs if line.number != self._first.run]
-        done = [line.finished for line in others if line.status == Status.DONE and line.finished]
-        counts = sum((line.counts for line in others), Counts())
-        job.progress.began(self.written, counts, max(done, default=None))
+        former = [line for line in runs if line.number != self._first.run]
+        ends = [line.finished for line in former if line.status == Status.DONE and line.finished]
+        counts = sum((line.counts for line in former), Counts())
+        job.progress.began(self.written, counts, max(ends, default=None))
 
     def refresh(self) -> None:
-        """Remove the documents for which nothing is decided."""
+        """Remove outdated documents that need no decision."""
         if self._job.refresher is not None:
             self._left |= self._job.refresher.begin(self._first)
-            if self._follows:  # else the index is not loaded yet
+            if self._follows:  # otherwise `load_index` forgets them
                 self._job.index.tombstone(self.forgotten)
 
     def _recall(self) -> None:
@@ -208,21 +214,21 @@ class RunProgress:
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
-        """Begin to read at once; give batches, cleaned and fingerprinted ahead of the decisions."""
+        """Start reading ahead; yield an iterator over cleaned and fingerprinted batches."""
         job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
-        left = None if limit is None else limit - before
+        rest = None if limit is None else limit - before
         if not self._follows:
             undecided = job.source.undecided
             total = None if undecided is None else undecided + before
             self._expected = min(limit, total or limit) if limit else total
-            if job.stop() or left == 0:
+            if job.stop() or rest == 0:
                 self._is_cut = True
                 yield iter(())
                 return
-        read = self.watch.timed(Stage.READ, job.source.pages(left))
-        with parts.prefetch(self._pace(read), _PAGES) as pages:
+        read = self.watch.timed(Stage.READ, job.source.pages(rest))
+        with prefetch(self._pace(read), _PAGES) as pages:
             ahead = self._loaded(pages)
-            yield parts.in_order(lambda page: job.prepare(page, self.watch), ahead, job.threads)
+            yield in_order(lambda page: job.prepare(page, self.watch), ahead, job.threads)
 
     def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         if not self._follows:
@@ -232,15 +238,15 @@ class RunProgress:
             if number == 0:
                 with self.watch.timing(Stage.LOAD):
                     is_loaded_now = self._job.index.load_pending()
-                if is_loaded_now:  # which was told of
+                if is_loaded_now:
                     self._job.progress.total(self._expected)
                     self._since = time.perf_counter()
             yield page
 
     def decide_all(self, batches: Iterator[Batch]) -> None:
-        """Decide batches and write them, until a stop; all that is decided is written then."""
+        """Decide and write batches until the end or a stop; every decided batch is written."""
         target, settled = self._job.target, self._settled
-        with parts.Writers(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
+        with Writers(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
             for batch in batches:
                 decided = self.decide(batch)
                 writers.put(decided, alone=target.is_alone(*decided[:2]))
@@ -249,7 +255,7 @@ class RunProgress:
                     break
 
     def follow(self) -> None:
-        """Decide what arrives, until the run is old enough, or a stop."""
+        """Decide arriving documents until `_REPORT_SECONDS` are over, or a stop."""
         self._follows, self._expected = True, None
         self._job.index.load_pending()
         self._job.progress.total(None, WAITING)
@@ -258,7 +264,7 @@ class RunProgress:
                 self.decide_all(batches)
 
     def decide(self, batch: Batch) -> Decided:
-        """Decide the next batch; raises RunAborted rather than let an absurd one be written."""
+        """Decide the next batch; RunAborted if it exceeds a limit of `abort_if`."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
             if self._job.snapshots:
                 self._job.snapshots.relieve(self._job.index)
@@ -286,7 +292,7 @@ class RunProgress:
             self._job.target.write(*decided, number)
 
     def settle(self, decided: Decided, number: int) -> None:
-        """Let a batch count that is written, and report it."""
+        """Commit a written batch with its checkpoint, and report it; number: as of `write`."""
         batch, _, report = decided
         with self.watch.timing(Stage.WRITE):
             self._job.target.settle(report, number)
@@ -298,7 +304,7 @@ class RunProgress:
         self._job.progress.checkpoint(report)
 
     def ended(self) -> Run:
-        """Return the report of a run that came to its end, or was stopped after a batch."""
+        """Return the final report of a run that read everything or was stopped after a batch."""
         job = self._job
         stopped = job.stop() and (self._is_cut or job.follow is None)
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
@@ -313,7 +319,7 @@ class RunProgress:
 
     @property
     def read_all(self) -> bool:
-        """Whether every document of the source was read that nobody had decided."""
+        """Whether the run has decided every undecided document of the source."""
         return self._job.scope.limit is None and self._decided.finished
 
     def _seconds(self) -> float:
@@ -325,7 +331,7 @@ class RunProgress:
             status=status,
             checkpoint=checkpoint,
             finished=None if status is Status.RUNNING else datetime.now(UTC),
-            # of the documents passed over, those that a former part of this run decided are its own
+            # without the documents that an interrupted part of this run decided
             known=max(self._job.source.known - self._again - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
             refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
@@ -335,19 +341,17 @@ class RunProgress:
 
 
 def load_index(
-    target: parts.Target,
-    snapshots: parts.Snapshots | None,
+    target: Target,
+    snapshots: Snapshots | None,
     index: KeptIndex,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
     forgotten: Set[bytes] = frozenset(),
 ) -> None:
-    """Fill the index with what the target holds, from a snapshot where that is proved.
+    """Fill the index with the kept documents, from a verified snapshot if there is one.
 
-    forgotten: keys of those that are not to be found.
-
-    Where one seems to be that of the target, it is read when the index is needed first: a run that
-    finds nothing new does not need it. A stop that is asked for ends it with KeyboardInterrupt.
+    A promising snapshot is read only when the index is first used, since a run that finds no new
+    document does not need it. Raises KeyboardInterrupt if `stop()`. forgotten: keys to leave out.
     """
 
     def load() -> None:
@@ -357,10 +361,9 @@ def load_index(
             progress.advance(index.live)
         else:
             if why_not:
-                said = Message(
-                    "reading the index from the target; its snapshot: {why}", why=why_not
+                progress.stage(
+                    Message("reading the index from the target; its snapshot: {why}", why=why_not)
                 )
-                progress.stage(said)
             read_index(target, snapshots, index, progress, stop)
         index.tombstone(forgotten)
 
@@ -372,18 +375,18 @@ def load_index(
 
 
 def read_index(
-    target: parts.Target,
-    snapshots: parts.Snapshots | None,
+    target: Target,
+    snapshots: Snapshots | None,
     index: KeptIndex,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fill the index with what the target holds, document by document; stopped as above."""
+    """Fill the index by reading the target; raises KeyboardInterrupt if `stop()`."""
 
     def counted() -> Iterator[KeptPage]:
         kept = 0
         for page in target.kept():
-            if stop():  # there is nothing in hand to be finished
+            if stop():
                 raise KeyboardInterrupt
             kept += len(page.keys)
             progress.advance(kept)

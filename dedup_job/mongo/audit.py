@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from dedup_job.messages import LeaseHeld, Message, StateMismatch, joined, said_by
+from dedup_job.messages import LeaseHeld, Message, StateMismatch, joined, message_of
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
 from dedup_job.mongo.commits import RunPieces, former_intent, pieces_of_runs, unsettled
@@ -160,7 +160,7 @@ class Checker(Audited):
             lines += _count_differences(self.target, state)
             self.target.check_runs(state)
         except StateMismatch as e:
-            lines.append(said_by(e))
+            lines.append(message_of(e))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             why = f"{type(e).__name__}: {e}"
             lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))

@@ -33,7 +33,7 @@ from dedup_job.messages import (
     StateMismatch,
     UsageError,
     joined,
-    said_by,
+    message_of,
 )
 from dedup_job.runs.run_record import QUIET, Progress
 
@@ -261,6 +261,6 @@ def _lacking_in(message: str) -> str:
 
 
 def _first_line(e: Exception) -> str:
-    if isinstance(said := said_by(e), Message):
+    if isinstance(said := message_of(e), Message):
         return said
     return said.split("\n", 1)[0].split(", Timeout:", 1)[0].split(", full error:", 1)[0]

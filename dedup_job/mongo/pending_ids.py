@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import IdMembership
 from dedup_job.documents import longest_before
-from dedup_job.messages import Message, UsageError, said_by
+from dedup_job.messages import Message, UsageError, message_of
 from dedup_job.mongo.change_stream import (
     Bookmark,
     Changes,
@@ -93,7 +93,7 @@ class PendingIds:
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
-            self._why_not = said_by(e)
+            self._why_not = message_of(e)
             return
         self._now = now
         self.read_after(now.time)
@@ -119,7 +119,7 @@ class PendingIds:
             why=self._why_not or Message("this server is none"),
         )
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Reset the counts of known and changed documents, for a run of arrivals."""
         self.known = estimated(self.decided, self._retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
@@ -138,7 +138,7 @@ class PendingIds:
                 events, token = self._retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
-                self.tells, self._counted, self._why_not = False, True, said_by(e)
+                self.tells, self._counted, self._why_not = False, True, message_of(e)
                 self.mark(None)
                 return True  # all ids are compared
             time = self._retry(lambda: operation_time(self.collection.database.client))
@@ -276,7 +276,7 @@ class PendingIds:
             more = found.updated if self.query else set[bytes]()
             came = in_order(once(found.inserted | more))
         except NotFollowed as e:
-            self._since, self._why_not = None, said_by(e)
+            self._since, self._why_not = None, message_of(e)
             return None
         if not self._compares:
             self.known = estimated(self.decided, self._retry)

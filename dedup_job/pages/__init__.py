@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from dedup_job import __version__
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped, listed
-from dedup_job.report.pairs import Piece, label, measured, pieces_of, shortened
+from dedup_job.report.pairs import DiffSegment, diff, label, measured, shortened
 from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
 from dedup_job.text_fields import values_in
@@ -139,9 +139,9 @@ def _further(source: str, target: str) -> list[tuple[str, str]]:
     ]
 
 
-def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
+def _pieces(pair: DecidedDocument, most: int) -> list[DiffSegment]:
     left, right = pair.other or "", pair.text or ""
-    found = pieces_of(left, right)
+    found = diff(left, right)
     if len(left) <= most and len(right) <= most:
         return found
     return [shortened(piece, _CONTEXT, _CHANGE) for piece in found][:_CELL]

@@ -1,1 +1,1 @@
-"""How a person sees what a run did: tables, a bar, log lines, differences."""
+"""Output for a person: tables, the progress bar, log lines, metrics, differences of texts."""

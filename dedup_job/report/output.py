@@ -1,4 +1,4 @@
-"""Where reports and tables are printed: nothing from outside commands the terminal, all fits."""
+"""A console for texts, tables and rows that escapes control characters and breaks long lines."""
 
 import re
 import sys
@@ -17,11 +17,11 @@ from dedup_job.printing import escaped, plain
 
 Rows = Sequence[tuple[str, str | Text]]
 Block = str | Text | Table | Rows
-_ENDLESS = 1_000_000  # columns of a file or a pipe
-_READABLE = 160  # columns of a text that is not hard to read
-_PROSE = 80  # columns of a sentence
-_LEAST = 16  # columns of a text in a table; with less the table becomes blocks
-_BESIDE = 24  # columns of a text beside its name; with less it stands below
+_UNLIMITED = 1_000_000  # columns of a file or a pipe
+_READABLE = 160  # the most columns of a text
+_PROSE = 80  # the most columns of a sentence
+_LEAST = 16  # columns of a text in a table; with fewer, rows are printed as blocks
+_BESIDE = 24  # columns of a value beside its name; with fewer, it is printed below the name
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # a line may break between two
 _PARTS = re.compile(
     rf"[\[（“《「【]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[\]，。；：、）”》」】！？]*\s*|\s+"
@@ -30,37 +30,35 @@ _GAP = 3  # columns between two of a table, with box.SIMPLE_HEAD
 
 
 class Output(Console):
-    """A console that escapes all text that it is given, and that cuts nothing to fit.
+    """A console that escapes all text, and cuts none off.
 
-    A pipe has no edge. On a terminal a table breaks the lines of a column only where
-    `overflow` is "fold"; of all others each cell stays whole. A table that
-    is still too wide is printed as one block of lines for each row.
+    On a terminal a table breaks lines only in columns with `overflow` "fold"; if it is still too
+    wide, each row is printed as a block of lines. A pipe or a file has no width.
     """
 
     def __init__(self, stream: TextIO, *, width: int | None = None, colour: bool = True) -> None:
-        """Take the stream; width: columns, by default those of the terminal.
+        """Take the stream; width: columns, None for the terminal's.
 
-        colour: where the terminal has it, or a variable asks for it; a file has none.
+        colour: allowed if the terminal, or a variable such as FORCE_COLOR, says so.
         """
-        stream, no_terminal = plain(stream), None if colour else False
-        options: dict[str, Any] = {"width": width, "force_terminal": no_terminal}
-        super().__init__(file=stream, highlight=False, markup=False, emoji=False, **options)
+        options: dict[str, Any] = {"width": width, "force_terminal": None if colour else False}
+        super().__init__(file=plain(stream), highlight=False, markup=False, emoji=False, **options)
         if width is None and not self.is_terminal:
-            self.width = _ENDLESS
+            self.width = _UNLIMITED
 
     @property
     def readable(self) -> int:
-        """The columns that a line of text may take."""
+        """The most columns of a line of text."""
         return min(self.width, _READABLE)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return an escaped text: its width is that of what will be printed."""
+        """Return the text of a string, translated and escaped before its width is measured."""
         return super().render_str(escaped(localized(text)), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Escape texts that were not given as strings."""
+        """Yield the segments of any renderable, escaped."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment
@@ -68,11 +66,11 @@ class Output(Console):
                 yield Segment(escaped(segment.text), segment.style)
 
     def say(self, text: str | Text = "") -> None:
-        """Print a text with no line breaks added, so that it can be copied."""
+        """Print a text without added line breaks, so that it can be copied."""
         self.print(text, soft_wrap=True)
 
     def blocks(self, blocks: Iterable[Block]) -> None:
-        """Print tables, rows and texts, with an empty line between two; empty ones are left out."""
+        """Print tables, rows and texts that are not empty, with an empty line between two."""
         for number, block in enumerate(block for block in blocks if block):
             if number:
                 self.say()
@@ -84,14 +82,14 @@ class Output(Console):
                 self.rows(block)
 
     def paragraph(self, text: str | Text) -> None:
-        """Print a text with its lines broken between words, but for lines that are indented."""
+        """Print a text with its lines broken between words; indented lines stay whole."""
         for line in _text(text).split("\n", allow_blank=True):
             width = sys.maxsize if line.plain.startswith(" ") else min(self.width, _PROSE)
             for part in _lines(line, width):
                 self.say(part)
 
     def table(self, table: Table) -> None:
-        """Print a table of texts, or its rows as blocks of lines where it is too wide."""
+        """Print a table of texts, or its rows as blocks of lines if it is too wide."""
         widths = _widths(table.columns, self.width)
         if widths is None:
             self._blocks(table)
@@ -99,7 +97,7 @@ class Output(Console):
         for column, width in zip(table.columns, widths, strict=True):
             if column.overflow == "fold":
                 broken = (Text("\n").join(_lines(cell, width)) for cell in _cells(column))
-                column._cells = [*broken]  # the library breaks no Chinese
+                column._cells = [*broken]  # rich does not break Chinese
             column.width = width
         self.print(table)
 
@@ -113,11 +111,10 @@ class Output(Console):
     def rows(
         self, rows: Iterable[tuple[str, str | Text]], indent: int = 0, widest: int = sys.maxsize
     ) -> None:
-        """Print names with their values beside them, or below them where there is little room.
+        """Print names with their values beside them, or below on a narrow terminal.
 
-        A name with more columns than `widest` has a line of its own.
-
-        Lines are broken between words, but for a value that is a Text with `no_wrap`.
+        Lines are broken between words, but not in a Text with `no_wrap`. indent: columns; widest:
+        columns of a name, a wider one has a line of its own.
         """
         texts = [(escaped(localized(name)), _text(value)) for name, value in rows]
         widths = [cell_len(name) for name, _ in texts]
@@ -138,17 +135,17 @@ class Output(Console):
 
 
 def new_table(*columns: str | Column) -> Table:
-    """Return an empty table of these columns in the look of all."""
+    """Return an empty table in the common style."""
     return Table(*columns, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def figures(*names: str) -> list[Column]:
-    """Return columns of figures."""
+    """Return right-aligned columns."""
     return [Column(name, justify="right") for name in names]
 
 
 def whole(text: str) -> Text:
-    """Return a value for `rows` that stays on one line: an `_id`, a command."""
+    """Return an escaped text for `rows` that is not broken: an `_id`, a command."""
     return Text(escaped(text), no_wrap=True)
 
 
@@ -189,15 +186,15 @@ def _cells(column: Column) -> list[Text]:
     return cells
 
 
-def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
+def _widths(columns: Sequence[Column], width: int) -> list[int] | None:
     least, most = zip(*map(_bounds, columns), strict=True)
-    widths, rest = [*least], room - _GAP * (len(columns) - 1) - sum(least)
+    widths, rest = [*least], width - _GAP * (len(columns) - 1) - sum(least)
     if rest < 0:
         return None
-    while rest and (narrow := [i for i, width in enumerate(widths) if width < most[i]]):
-        place = min(narrow, key=lambda i: widths[i])
-        more = min(most[place] - widths[place], max(1, rest // len(narrow)))
-        widths[place] += more
+    while rest and (narrow := [i for i, own in enumerate(widths) if own < most[i]]):
+        i = min(narrow, key=lambda i: widths[i])
+        more = min(most[i] - widths[i], max(1, rest // len(narrow)))
+        widths[i] += more
         rest -= more
     return widths
 

@@ -1,4 +1,4 @@
-"""A pair as a person sees it: its names and measures, and where the two texts differ."""
+"""A pair for the terminal: its labels and measures, and the differences of its two texts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from dedup_job.messages import Message, joined
 from dedup_job.report.output import Block, Output, new_table
 
 LABELS: Final[Mapping[str, Message]] = {
-    # differences of two texts, but for those that are called as they are named
+    # kinds of differences whose name is no label
     "notation": Message("notation of a formula"),
     "name": Message("person, place or organisation"),
     "inserted": Message("inserted words"),
@@ -46,19 +46,19 @@ LABELS: Final[Mapping[str, Message]] = {
 
 
 def label(name: str) -> Message:
-    """Return the label of a name that rows hold; a stage or a state stands for itself."""
+    """Return the label of a stored name, or the name as a Message if it is its own label."""
     return LABELS.get(name) or Message(name)
 
 
 def measured(value: float, limit: float = 0.0) -> str:
-    """Return a measure, cut off after three digits, or after as many as tell it from a limit."""
+    """Return a measure rounded down to three digits, or to more if it would reach the limit."""
     exact, least = Decimal(str(value)), Decimal(str(limit))
     shown = (exact.quantize(Decimal(1).scaleb(-n), ROUND_FLOOR) for n in count(3))
     return str(next(one for one in shown if (one < least) == (exact < least)))
 
 
 def measures(pair: Pair) -> Iterator[Message]:
-    """Yield how alike a pair is, as far as it is known."""
+    """Yield the probability and the similarity of a pair, without unknown ones."""
     if pair.probability is not None:
         yield Message("probability {value}", value=measured(pair.probability))
     if pair.similarity is not None:
@@ -71,16 +71,16 @@ _LABEL = re.compile(  # as src/judgment/notes.hpp finds them
     r"(?:[(（\[]\s?)?([A-Ha-hＡ-Ｈａ-ｈ])\s?[.．、:：)）\]](?![A-Za-z]\s?[.．、])"
 )
 _ENDS = frozenset("，,。.；;！!？?\n")  # of a clause
-_MAX_TOKENS = 10_000  # of both that are compared one by one; of longer texts clauses are
+_MAX_TOKENS = 10_000  # of both texts; longer texts are compared by clauses first
 _MANY = 2000
 _MAX_CLAUSES = 20_000
-_NOISE = 4  # changed characters around one that both have by chance
-_GAP = 20  # characters that are not worth leaving out
+_NOISE = 4  # changed characters around a single equal one, which then counts as changed, too
+_GAP = 20  # the fewest characters that an ellipsis replaces
 _T = TypeVar("_T")
 
 
-class Piece(NamedTuple):
-    """A stretch of two texts: the same in both but for labels of choices, or what each has."""
+class DiffSegment(NamedTuple):
+    """Adjacent characters of two texts: the same but for labels of choices, or different."""
 
     left: str
     right: str
@@ -88,7 +88,7 @@ class Piece(NamedTuple):
 
 
 class _Label(str):
-    """The label of a choice with the space around it: no other label differs from it."""
+    """The label of a choice with the space around it; equal to any other label."""
 
     __slots__ = ()
 
@@ -99,31 +99,34 @@ class _Label(str):
         return hash(_Label)
 
 
-def pieces_of(left: str, right: str) -> list[Piece]:
-    """Return the pieces that the texts are made of; same and changed ones take turns.
+def diff(left: str, right: str) -> list[DiffSegment]:
+    """Return the segments of two texts, alternately the same and changed.
 
-    Words, numbers and other characters are compared, in long texts clauses and then the characters
-    of those that changed. What is longer still counts as changed in one piece. Labels of choices
-    count for nothing, as where the texts are judged.
+    Words, numbers and other characters are compared; of long texts clauses, and then the changed
+    ones by characters; very long texts are one segment. As in the judge, labels of choices are
+    ignored.
     """
-    one, other = _tokens(left), _tokens(right)
-    start = _common(one, other)
-    stop = _common(one[start:][::-1], other[start:][::-1])
-    a, b = len(one) - stop, len(other) - stop
-    between = _compared(one[start:a], other[start:b])
-    pairs = [(one[:start], other[:start]), *between, (one[a:], other[b:])]
-    pieces = _joined(piece for pair in pairs for piece in _pieces(*pair))
-    return list(_joined(_without_noise(list(pieces))))
+    a, b = _tokens(left), _tokens(right)
+    start = _common(a, b)
+    stop = _common(a[start:][::-1], b[start:][::-1])
+    end_a, end_b = len(a) - stop, len(b) - stop
+    between = _compared(a[start:end_a], b[start:end_b])
+    pairs = [(a[:start], b[:start]), *between, (a[end_a:], b[end_b:])]
+    segments = _joined(segment for pair in pairs for segment in _segments(*pair))
+    return list(_joined(_without_noise(list(segments))))
 
 
-def shortened(piece: Piece, context: int, change: int) -> Piece:
-    """Return a piece with the ends alone of long texts: of `context` characters, or of `change`."""
+def shortened(segment: DiffSegment, context: int, change: int) -> DiffSegment:
+    """Return a segment with long texts reduced to both ends.
+
+    Each end has `context` characters if the texts are the same, else `change`.
+    """
 
     def ends(text: str, most: int) -> str:
         return text if len(text) <= 2 * most + _GAP else f"{text[:most]} … {text[-most:]}"
 
-    most = context if piece.same else change
-    return Piece(ends(piece.left, most), ends(piece.right, most), piece.same)
+    most = context if segment.same else change
+    return DiffSegment(ends(segment.left, most), ends(segment.right, most), segment.same)
 
 
 def _tokens(text: str) -> list[str]:
@@ -136,23 +139,22 @@ def _tokens(text: str) -> list[str]:
 
 
 def _labels(text: str) -> list[tuple[int, int]]:
-    """Return where the longest run of labels A, B, C and so on lies, with the space around each."""
-    runs: dict[int, list[re.Match[str]]] = {}  # by the label that they begin with
+    # the spans of the longest run of labels A, B, C and so on, with the space around each
+    runs: dict[int, list[re.Match[str]]] = {}  # by the number of their first label
     best: list[re.Match[str]] = []
-    for found in reversed(list(_LABEL.finditer(text))):
-        number = ord(found[1]) % 32  # 1 of A and a, also where they are wide
-        runs[number] = [found, *runs.get(number + 1, [])]
+    for match in reversed(list(_LABEL.finditer(text))):
+        number = ord(match[1]) % 32  # 1 of A and a, of full-width ones as well
+        runs[number] = [match, *runs.get(number + 1, [])]
         best = max(best, runs.get(1, []), key=len)
     ends = ((text[: one.start()].rstrip(), text[one.end() :].lstrip()) for one in best)
     spans = [(len(before), len(text) - len(after)) for before, after in ends]
     return spans if len(spans) > 1 else []
 
 
-def _pieces(left: Sequence[str], right: Sequence[str]) -> Iterator[Piece]:
-    """Yield the stretches of two rows of tokens, labels by themselves: they are the same."""
+def _segments(left: Sequence[str], right: Sequence[str]) -> Iterator[DiffSegment]:
     parts = zip_longest(_at_labels(left), _at_labels(right), fillvalue=list[str]())
-    for i, (one, other) in enumerate(parts):
-        yield Piece("".join(one), "".join(other), same=i % 2 == 1 or one == other)
+    for i, (a, b) in enumerate(parts):  # every second one is a label
+        yield DiffSegment("".join(a), "".join(b), same=i % 2 == 1 or a == b)
 
 
 def _at_labels(tokens: Iterable[str]) -> list[list[str]]:
@@ -171,16 +173,16 @@ def _compared(
     if len(left) + len(right) <= _MAX_TOKENS:
         yield from _aligned(left, right)
         return
-    clauses, others = list(_clauses(left)), list(_clauses(right))
-    if len(clauses) + len(others) > _MAX_CLAUSES:
+    clauses = list(_clauses(left)), list(_clauses(right))
+    if sum(map(len, clauses)) > _MAX_CLAUSES:
         yield left, right
         return
-    for pair in _aligned(clauses, others):
-        one, other = (list(chain.from_iterable(side)) for side in pair)
-        if one == other or len(one) + len(other) > _MAX_TOKENS:
-            yield one, other
+    for pair in _aligned(*clauses):
+        a, b = (list(chain.from_iterable(side)) for side in pair)
+        if a == b or len(a) + len(b) > _MAX_TOKENS:
+            yield a, b
         else:
-            yield from _aligned(one, other)
+            yield from _aligned(a, b)
 
 
 def _aligned(
@@ -202,21 +204,19 @@ def _clauses(tokens: Iterable[str]) -> Iterator[tuple[str, ...]]:
         yield tuple(clause)
 
 
-def _without_noise(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Take a character that both have by chance, between longer changes, for changed."""
-    for i, piece in enumerate(pieces):
-        inside = piece.same and 0 < i < len(pieces) - 1 and len(piece.left) == 1
-        around = (*pieces[i - 1 : i], *pieces[i + 1 : i + 2]) if inside else ()
-        changed = sum(max(len(p.left), len(p.right)) for p in around)
-        yield Piece(piece.left, piece.right, same=piece.same and changed < _NOISE)
+def _without_noise(segments: Sequence[DiffSegment]) -> Iterator[DiffSegment]:
+    for i, segment in enumerate(segments):
+        inside = segment.same and 0 < i < len(segments) - 1 and len(segment.left) == 1
+        around = (*segments[i - 1 : i], *segments[i + 1 : i + 2]) if inside else ()
+        changed = sum(max(len(s.left), len(s.right)) for s in around)
+        yield segment._replace(same=segment.same and changed < _NOISE)
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    there = (piece for piece in pieces if piece.left or piece.right)
-    for same, group in groupby(there, key=lambda piece: piece.same):
-        parts = list(group)
-        left, right = "".join(p.left for p in parts), "".join(p.right for p in parts)
-        yield Piece(left, right, same)
+def _joined(segments: Iterable[DiffSegment]) -> Iterator[DiffSegment]:
+    filled = (segment for segment in segments if segment.left or segment.right)
+    for same, group in groupby(filled, key=lambda segment: segment.same):
+        left, right, _ = zip(*group, strict=True)
+        yield DiffSegment("".join(left), "".join(right), same)
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
@@ -226,30 +226,30 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
 
 _SENTENCE = re.compile(r"[^。；;！!？?\n]*(?:[。；;！!？?\n]+[”’」』）)]*|$)")
 _ENDED = re.compile(r"[。；;！!？?\n][”’」』）)]*\Z")
-_WHOLE = 4000  # characters of both texts that are shown whole
-_COLUMN = 28  # columns of each text beside the other
-_CONTEXT = 60  # characters shown before and after a long stretch
-_CHANGE = 40  # of a change that is shown on a line with others
+_WHOLE = 4000  # characters of both texts; longer ones are shortened
+_COLUMN = 28  # the fewest columns of each of two texts
+_CONTEXT = 60  # characters of each end of a long equal segment
+_CHANGE = 40  # the most characters of a change on one line with others
 _MAX_WORDS = 60  # characters of a cell
-_TEXT = 600  # at the beginning of a text that stands alone
+_TEXT = 600  # the most characters of a single text
 
 
 def both_texts(
     names: tuple[str, str], left: str | None, right: str | None, console: Output
 ) -> Block:
-    """Return two texts: side by side, once where they are equal, a line each where one is gone."""
+    """Return two texts as a table; as one line if they are equal, two lines if one is None."""
     if left is not None and left == right:
         return Message("both texts, cleaned: {text}", text=beginning(left))
     if left is not None and right is not None:
         return side_by_side(names, left, right, console)
-    gone = Message("its text is gone")
-    shown = (gone if text is None else beginning(text) for text in (left, right))
+    missing = Message("its text is gone")
+    shown = (missing if text is None else beginning(text) for text in (left, right))
     lines = (Message("{name}: {text}", name=n, text=t) for n, t in zip(names, shown, strict=True))
     return joined(lines, "\n")
 
 
 def beginning(text: str) -> str:
-    """Return a text on one line, of a long one how it begins."""
+    """Return a text on one line, cut off after `_TEXT` characters."""
     begins, more = visible(text[:_TEXT]), len(text) - _TEXT
     if more <= 0:
         return begins
@@ -257,71 +257,71 @@ def beginning(text: str) -> str:
 
 
 def side_by_side(names: tuple[str, str], left: str, right: str, console: Output) -> Table:
-    """Return both texts in two columns, row beside row; of long ones what differs, with context.
+    """Return a table of both texts, a row for each sentence; long equal segments are shortened.
 
-    Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
+    Differences have colours on a terminal, [-...-] and {+...+} elsewhere; see `legend`.
     """
-    widest = console.readable // 2 - 2  # without the gap between them
+    widest = console.readable // 2 - 2  # without the gap between the two
     table = new_table(
         *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
     )
-    pieces = pieces_of(left, right)
+    segments = diff(left, right)
     if len(left) + len(right) > _WHOLE:
-        pieces = [shortened(piece, _CONTEXT, _WHOLE // 4) for piece in pieces]
-    for row in _rows(pieces):
+        segments = [shortened(segment, _CONTEXT, _WHOLE // 4) for segment in segments]
+    for row in _rows(segments):
         cells = Text(), Text()
-        for piece in row:
-            if piece.same:
-                for cell, own in zip(cells, piece[:2], strict=True):
+        for segment in row:
+            if segment.same:
+                for cell, own in zip(cells, segment[:2], strict=True):
                     cell.append(visible(own.rstrip("\n")))
             else:
-                _append_change(cells, piece, console)
+                _append_change(cells, segment, console)
         table.add_row(*cells)
     return table
 
 
 def marked_line(left: str, right: str, console: Output, width: int) -> Text:
-    """Return the differences with a little context, about `width` columns wide."""
-    pieces = pieces_of(left, right)
-    changed = [i for i, piece in enumerate(pieces) if not piece.same]
+    """Return the differences on one line of about `width` columns, with a little context."""
+    segments = diff(left, right)
+    changed = [i for i, segment in enumerate(segments) if not segment.same]
     if not changed:
-        return Text(visible(pieces[0].left[: width // 4] if pieces else ""))
-    lengths = (min(len(s), _CHANGE) for i in changed for s in pieces[i][:2])
+        return Text(visible(segments[0].left[: width // 4] if segments else ""))
+    lengths = (min(len(s), _CHANGE) for i in changed for s in segments[i][:2])
     context = max(5, (width // 2 - sum(lengths)) // (2 * len(changed)))
     line = Text()
-    for i, piece in enumerate(pieces):
+    for i, segment in enumerate(segments):
         if line.cell_len > width:
             return line.append(" …")
-        if piece.same:
+        if segment.same:
             beside = i > changed[0], i < changed[-1]
-            line.append(visible(_middle_left_out(piece.left, context, *beside)))
+            line.append(visible(_without_middle(segment.left, context, *beside)))
         else:
-            _append_change((line, line), piece, console, _CHANGE)
+            _append_change((line, line), segment, console, _CHANGE)
     return line
 
 
 def table_of_differences(
     names: tuple[str, str], rows: Iterable[tuple[object, object, object, object]]
 ) -> Table:
-    """Return the table of kinds, parts of the text, and the words of the two texts."""
+    """Return a table of differences; rows: kind, part of the text, words of each text."""
     texts = (Column(name, overflow="fold") for name in names)
     table = new_table(Message("difference"), Message("in"), *texts)
-    for kind, place, *words in rows:
+    for kind, part, *words in rows:
         sides = (visible(str(side)) for side in words)
         cut = (f"{side[:_MAX_WORDS]}…" if len(side) > _MAX_WORDS else side for side in sides)
-        table.add_row(Message(str(kind)), Message(str(place)), *map(Text, cut))
+        table.add_row(Message(str(kind)), Message(str(part)), *map(Text, cut))
     return table
 
 
 def legend(console: Output) -> Message:
-    """Say how differences are marked."""
+    """Return the explanation of the marks in a table or line of differences."""
     if _coloured(console):
         return Message("Red: only in the first text, kept or earlier; green: only in the second.")
     return Message("[-...-]: only in the first text, kept or earlier; {+...+}: only in the second.")
 
 
 def visible(text: str) -> str:
-    """Return a text on one line and without what moves a cursor."""
+    """Return a text on one line: white space as spaces, unprintable characters escaped."""
     return "".join(" " if c.isspace() else c if c.isprintable() else _escaped(c) for c in text)
 
 
@@ -330,10 +330,10 @@ def _coloured(console: Output) -> bool:
 
 
 def _append_change(
-    cells: tuple[Text, Text], piece: Piece, console: Output, most: int | None = None
+    cells: tuple[Text, Text], segment: DiffSegment, console: Output, most: int | None = None
 ) -> None:
     marks = ("bold red", "[-{}-]"), ("bold green", "{{+{}+}}")
-    for cell, change, (style, mark) in zip(cells, piece[:2], marks, strict=True):
+    for cell, change, (style, mark) in zip(cells, segment[:2], marks, strict=True):
         shown = "".join(map(_escaped, change[:most]))
         shown += "…" if len(change) > len(change[:most]) else ""
         if shown and _coloured(console):
@@ -350,10 +350,10 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def _rows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    row: list[Piece] = []
-    for piece in pieces:
-        for part in _sentences(piece) if piece.same else [piece]:
+def _rows(segments: Iterable[DiffSegment]) -> Iterator[list[DiffSegment]]:
+    row: list[DiffSegment] = []
+    for segment in segments:
+        for part in _sentences(segment) if segment.same else [segment]:
             row.append(part)
             if part.same and _ENDED.search(part.left):
                 yield row
@@ -362,14 +362,14 @@ def _rows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield row
 
 
-def _sentences(piece: Piece) -> Iterator[Piece]:
-    left, right = (_SENTENCE.findall(text)[:-1] for text in piece[:2])
+def _sentences(segment: DiffSegment) -> Iterator[DiffSegment]:
+    left, right = (_SENTENCE.findall(text)[:-1] for text in segment[:2])
     if len(left) != len(right):
-        left, right = [piece.left], [piece.right]
-    return (Piece(*pair, same=True) for pair in zip(left, right, strict=True))
+        left, right = [segment.left], [segment.right]
+    return (DiffSegment(*pair, same=True) for pair in zip(left, right, strict=True))
 
 
-def _middle_left_out(text: str, ends: int, *beside: bool) -> str:
+def _without_middle(text: str, ends: int, *beside: bool) -> str:
     if len(text) <= ends * sum(beside):
         return text
     before, after = beside

@@ -1,8 +1,8 @@
-"""Progress from the first second: a bar, a log line every 30 s, a file of metrics.
+"""Displays of a run's progress: a bar, log lines every 30 s, a file of metrics.
 
-The file has Prometheus' text format, for node_exporter's textfile collector. It is written whole or
-not at all, at checkpoints and at the end, so an alert tells a killed run from a slow one. What is
-labelled is the target, never the run: a series that ends with its run is no use to an alert.
+The file has Prometheus' text format, for node_exporter's textfile collector. It is replaced at
+checkpoints and at the end, so an alert can distinguish a killed run from a slow one. Its label is
+the target, not the run: an alert needs a series that outlives a run.
 """
 
 import logging
@@ -34,16 +34,16 @@ class Bar:
             unit="",
             unit_scale=True,
             dynamic_ncols=True,
-            file=plain(sys.stderr),  # it moves the cursor
+            file=plain(sys.stderr),  # its cursor movements are not to be escaped
             smoothing=0.1,
             mininterval=0.2,
-            leave=False,  # nothing is worth leaving before documents are counted
+            leave=False,  # until documents are counted
             bar_format=_UNCOUNTED,
         )
         self(ProgressSnapshot(Message("connecting")))
 
     def __call__(self, now: ProgressSnapshot) -> None:
-        """Show the work, or how long it waits, and what is counted."""
+        """Show the stage, or how long the database is silent, and the counts."""
         begins, self._before = _begins(now, self._before), now
         if now.counted and begins:
             self._bar.reset(total=now.total)
@@ -58,7 +58,7 @@ class Bar:
             self._bar.update(now.done - self._bar.n)
 
     def close(self) -> None:
-        """Leave the last state on the screen."""
+        """End the bar; it stays on the screen if documents were counted."""
         self._bar.close()
 
 
@@ -68,10 +68,10 @@ class Log:
     def __init__(self) -> None:
         self._before = ProgressSnapshot()
         self._time, self._done = time.monotonic(), 0  # of the last line
-        self._waited = -_LOG_SECONDS  # seconds of waiting that the last line told of
+        self._waited = -_LOG_SECONDS  # seconds of silence in the last line
 
     def __call__(self, now: ProgressSnapshot) -> None:
-        """Log what changed since the moment before, if it is time."""
+        """Log a new stage, the silence of the database, or the counts every 30 seconds."""
         before, self._before = self._before, now
         if now.silent != before.silent:
             self._wait(now.silent)
@@ -83,7 +83,7 @@ class Log:
             dry = Message("{source} -> {target}", **names)
             log.info(Message("run {run}: {source} -> {target}", run=run, **names) if run else dry)
         elif now.silent is not None or now.doing == WAITING:
-            return  # of what arrives there is a line for each run
+            return  # a run that follows has one line at its end
         elif time.monotonic() - self._time >= _LOG_SECONDS:
             self._advance(now)
 
@@ -98,21 +98,21 @@ class Log:
         log.info(words)
 
     def _advance(self, now: ProgressSnapshot) -> None:
-        at, done = time.monotonic(), now.done
-        rate = (done - self._done) / (at - self._time)
-        self._time, self._done = at, done
-        total = max(now.total, done) if now.total else 0  # it was an estimate
-        left = _clock((total - done) / rate) if total and rate else "?"
+        seconds, count = time.monotonic(), now.done
+        rate = (count - self._done) / (seconds - self._time)
+        self._time, self._done = seconds, count
+        total = max(now.total, count) if now.total else 0  # it was an estimate
+        rest = _clock((total - count) / rate) if total and rate else "?"
         line = Message(
-            "{doing}: {done:,}, {rate:,.0f} docs/s", doing=now.doing, done=done, rate=rate
+            "{doing}: {done:,}, {rate:,.0f} docs/s", doing=now.doing, done=count, rate=rate
         )
         if total:
             line = Message(
                 "{doing}: {done:,} of {total:,} ({share:.0%}), {rate:,.0f} docs/s, ETA {left}",
                 **line.values,
                 total=total,
-                share=done / total,
-                left=left,
+                share=count / total,
+                left=rest,
             )
         log.info(joined([line, _short(now.counts)], ", ") if now.counted and now.report else line)
 
@@ -125,13 +125,13 @@ class Log:
             log.warning(_silent(seconds))
 
 
-def above(warning: str) -> None:
-    """Print a warning on stderr, above the bar where there is one."""
+def print_warning(warning: str) -> None:
+    """Print a warning on stderr, above the bar if there is one."""
     _write(Message("warning: {warning}", warning=warning))
 
 
-def told(line: str) -> None:
-    """Log a line; where there is a bar, print it above."""
+def print_line(line: str) -> None:
+    """Print a line above the bar on a terminal; log it otherwise."""
     if sys.stderr is None or not sys.stderr.isatty():
         log.info(line)
     else:
@@ -145,13 +145,16 @@ def _write(line: str) -> None:
 
 
 @contextmanager
-def shown_progress(*others: Display) -> Iterator[Progress]:
-    """Show progress within the block: on stderr, in the form that suits it, and to others."""
+def shown_progress(*displays: Display) -> Iterator[Progress]:
+    """Yield progress that is shown on stderr, as a bar on a terminal, else as log lines.
+
+    displays: more displays of the same progress.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
-        yield Progress(Log(), *others)
+        yield Progress(Log(), *displays)
         return
     with closing(Bar()) as bar:
-        yield Progress(bar, *others)
+        yield Progress(bar, *displays)
 
 
 _UNCOUNTED = "{desc} [{elapsed}]"
@@ -191,8 +194,8 @@ def _clock(seconds: float) -> str:
 
 
 OPTION = "--metrics-file"
-WRITE_SECONDS = 5.0  # at least, from one checkpoint that is written to the next
-_MOST_BYTES = 1 << 20  # of a former file
+WRITE_SECONDS = 5.0  # the least time between two writes
+_MAX_BYTES = 1 << 20  # of a former file
 _LAST_SUCCESS = "dedup_last_success_timestamp_seconds"
 HELP: Mapping[str, str] = {  # by name, in the order of the file
     _LAST_SUCCESS: "When the last successful run ended.",
@@ -212,46 +215,46 @@ _SAMPLE = re.compile(
     r'^(\w+)\{(?:decision="(\w+)",)?target="((?:[^"\\\n]|\\.)*)"\} (\d+(?:\.\d+)?(?:e[+-]?\d+)?)$',
     re.MULTILINE,
 )
-Values = dict[tuple[str, str], float]  # by name of the metric and decision, "" for one without
+Values = dict[tuple[str, str], float]  # by metric and decision, "" if it has none
 
 
 class MetricsFile:
-    """Keeps the file up to date: displays progress, and learns how the run ends and its report."""
+    """A display of progress that writes the file of metrics; `ended` writes it a last time."""
 
     def __init__(self, file: Path | None) -> None:
-        """Take the file, None for none; UsageError where it cannot be written."""
+        """Take the file, None for no metrics; UsageError if it cannot be written."""
         if file is not None:
             check_writable(OPTION, file)
         self._file = file
         self.report: Run | None = None
         self._target = ""
-        self._former: Values = {}  # what the file held before this run
+        self._former: Values = {}  # from the file of an earlier run
         self._now = ProgressSnapshot()  # of the run, once it has begun
         self._end: tuple[int, float, Run | None] | None = None
         self._failed = False
         self._written = -WRITE_SECONDS
 
     def named(self, target: str) -> None:
-        """Take the target's full name; UsageError where the file tells of another target."""
+        """Take the target's full name; UsageError if the file has metrics of another target."""
         self._target, self._former = target, {}
-        for name, decision, there, value in _samples(self._file) if self._file else ():
-            if there != target:
+        for name, decision, former, value in _samples(self._file) if self._file else ():
+            if former != target:
                 raise UsageError(
                     "{option} {file} holds the metrics of the target {other}: name a file of "
                     "its own for {target}, or remove it.",
                     option=OPTION,
                     file=self._file,
-                    other=there,
+                    other=former,
                     target=target,
                 )
             if not name.startswith("dedup_run_"):
                 self._former[name, decision] = value
 
     def __call__(self, now: ProgressSnapshot) -> None:
-        """Take how far the run is, and write it, but no more often than every few seconds."""
+        """Write the metrics of a run at most every `WRITE_SECONDS`."""
         ended = self._end and self._end[-1]
         if now.report is None or (ended and ended.number == now.report.number):
-            return  # after a run that ended while its process goes on, too
+            return  # before a run, or between the runs of a process that follows
         self._end = None
         if self._target != now.report.about.target:
             self._target, self._former = now.report.about.target, {}
@@ -260,9 +263,9 @@ class MetricsFile:
             self._write()
 
     def ended(self, code: int, seconds: float, report: Run | None = None) -> None:
-        """Write the file for the last time, unless it is that of another run at work.
+        """Write the metrics of an ended run, unless another run of the target holds the lease.
 
-        code: of the exit; report: None where the run did not come to one.
+        code: the exit code; seconds: of the run; report: None if the run failed.
         """
         if code != LeaseHeld.code and self._target:
             self._end = code, seconds, report
@@ -276,14 +279,15 @@ class MetricsFile:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
             if not self._failed:
-                said = Message(
-                    "{option} {file} cannot be written: {why}. The run goes on; what the file "
-                    "tells may be old.",
-                    option=OPTION,
-                    file=self._file,
-                    why=e.strerror,
+                log.warning(
+                    Message(
+                        "{option} {file} cannot be written: {why}. The run goes on; what the file "
+                        "tells may be old.",
+                        option=OPTION,
+                        file=self._file,
+                        why=e.strerror,
+                    )
                 )
-                log.warning(said)
             self._failed = True
 
     def _values(self) -> Values:
@@ -300,14 +304,14 @@ class MetricsFile:
             values |= _by_decision("dedup_last_run_documents", counts)
             if report is not None and report.status == Status.DONE:
                 values[_LAST_SUCCESS, ""] = time.time()
-            told = {
+            own = {
                 "dedup_last_run_timestamp_seconds": time.time(),
                 "dedup_last_run_duration_seconds": seconds,
                 "dedup_last_run_exit_code": code,
                 "dedup_run_in_progress": 0,
             }
         else:
-            told = {
+            own = {
                 "dedup_run_in_progress": 1,
                 "dedup_run_updated_timestamp_seconds": time.time(),
                 "dedup_run_documents": now.counts.scanned,
@@ -315,8 +319,8 @@ class MetricsFile:
                 "dedup_run_database_silence_seconds": now.silent or 0,
             }
             if now.total is not None:
-                told["dedup_run_expected_documents"] = now.total
-        return values | {(name, ""): value for name, value in told.items()}
+                own["dedup_run_expected_documents"] = now.total
+        return values | {(name, ""): value for name, value in own.items()}
 
 
 def _by_decision(name: str, counts: Counts) -> Values:
@@ -329,14 +333,14 @@ def _by_decision(name: str, counts: Counts) -> Values:
 
 
 def as_text(target: str, values: Values) -> str:
-    """Return metrics of a target as Prometheus reads them."""
+    """Return the metrics of a target in Prometheus' text format."""
     label = target.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     lines = list[str]()
-    for name, told in HELP.items():
-        samples = [(decision, value) for (of, decision), value in values.items() if of == name]
+    for name, help_text in HELP.items():
+        samples = [(decision, v) for (metric, decision), v in values.items() if metric == name]
         if samples:
             kind = "counter" if name.endswith("_total") else "gauge"
-            lines += [f"# HELP {name} {told}", f"# TYPE {name} {kind}"]
+            lines += [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
         for decision, value in samples:
             by = f'decision="{decision}",' if decision else ""
             lines.append(f'{name}{{{by}target="{label}"}} {float(value)}')
@@ -346,10 +350,10 @@ def as_text(target: str, values: Values) -> str:
 def _samples(file: Path) -> Iterator[tuple[str, str, str, float]]:
     try:
         with open_regular(file) as stream:
-            text = stream.read(_MOST_BYTES).decode()
+            text = stream.read(_MAX_BYTES).decode()
     except (OSError, ValueError):
-        return  # there is none, or it holds something else
+        return  # no file, or no metrics
     for name, decision, label, value in _SAMPLE.findall(text):
         if name in HELP:
-            target = re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], label)
+            target = re.sub(r"\\(.)", lambda c: "\n" if c[1] == "n" else c[1], label)
             yield name, decision, target, float(value)

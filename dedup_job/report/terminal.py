@@ -1,4 +1,4 @@
-"""The report as a person reads it."""
+"""The report of a run, printed on the terminal."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,10 +17,10 @@ _SHARE = 10  # columns of a share
 
 
 def show(report: Run, console: Output, *, profile: bool = False, stays: bool = True) -> None:
-    """Print the outcome of a run, 15 lines at most in a terminal of 80 columns.
+    """Print the outcome of a run, at most 15 lines on a terminal of 80 columns.
 
-    profile: print the details and where the time went, too; stays: the target is still there, for
-    the commands that are named.
+    profile: print its details and the time of its stages, too; stays: the target will exist, so
+    name the next commands.
     """
     about = report.about
     heading = Text(f"{about.source} -> {about.target}", style="bold")
@@ -45,7 +45,7 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     for warning in [*_warnings(report)][:1]:
         console.paragraph(warning)
     if stays:
-        console.rows((what, whole(command)) for what, command in _next_steps(report))
+        console.rows((purpose, whole(line)) for purpose, line in _next_steps(report))
     if profile:
         console.say()
         console.blocks([[*details(report)], Message("Stages:")])
@@ -86,8 +86,7 @@ def _figures(report: Run) -> Iterator[Text | Message]:
 def _more(report: Run) -> Iterator[Message]:
     counts = report.counts
     if counts.against:
-        listed = _listed(counts.against)
-        yield Message("Duplicates of others: {listed}.", listed=listed)
+        yield Message("Duplicates of others: {listed}.", listed=_listed(counts.against))
     if counts.replaced:
         yield Message("Better copies kept: {number:,}.", number=counts.replaced)
     if any(report.refreshed.values()):
@@ -115,11 +114,11 @@ def _warnings(report: Run) -> Iterator[Message]:
             "duplicates them is kept.",
             number=counts.missing_originals,
         )
-    if left := sum(report.changed.values()):
+    if outdated := sum(report.changed.values()):
         yield Message(
             "Out of date: since they were decided, the source has changed or deleted {documents}; "
             "`--on-change refresh --on-delete remove` mends it.",
-            documents=counted(left, "document"),
+            documents=counted(outdated, "document"),
         )
 
 
@@ -139,51 +138,51 @@ def _next_steps(report: Run) -> Iterator[tuple[Message, str]]:
 
 
 def details(report: Run) -> Iterator[tuple[Message, Message]]:
-    """Yield by name what the figures of a run are made of."""
+    """Yield names and texts that break down the figures of a run."""
     counts, about = report.counts, report.about
     named = [(Message("exact"), counts.exact), (Message("near"), counts.near)]
     yield Message("duplicates"), joined([_number(*one) for one in named], ", ")
     for name, reasons in NO_TEXT.items():
-        given = {str(one): counts.reasons[one] for one in reasons if one in counts.reasons}
-        if given:
-            yield Message(name), _listed(given)
+        found = {str(one): counts.reasons[one] for one in reasons if one in counts.reasons}
+        if found:
+            yield Message(name), _listed(found)
     if counts.similar:
-        apart = {"number": sum(counts.similar.values()), "least": about.similar_from}
-        told = Message(
+        text = Message(
             "{number:,} with a similarity of {least:g} or more: {listed}",
+            number=sum(counts.similar.values()),
+            least=about.similar_from,
             listed=_listed(counts.similar),
-            **apart,
         )
-        yield Message("kept apart"), told
+        yield Message("kept apart"), text
     if counts.richer and not about.settings.get("output", {}).get("keep"):
-        told = Message(
+        text = Message(
             "dropped with more than the kept copy: {listed}; `--keep richest` keeps those with "
             "an image, a choice, an answer or an explanation",
             listed=_listed(counts.richer),
         )
-        yield Message("richer"), told
+        yield Message("richer"), text
     if counts.cut_documents:
-        told = Message(
+        text = Message(
             "{characters} of {documents}, at the markers of cleaning.cut_at",
             characters=counted(counts.cut_characters, "character"),
             documents=counted(counts.cut_documents, "document"),
         )
-        yield Message("cut off"), told
+        yield Message("cut off"), text
     if counts.cut:
-        told = Message(
+        text = Message(
             "{cut:,} documents have very many (up to {most:,}): each was compared with the "
             "most similar of them",
             cut=counts.cut,
             most=counts.most_candidates,
         )
-        yield Message("candidates"), told
+        yield Message("candidates"), text
     if report.unindexed:
-        told = Message(
+        text = Message(
             "{number:,} entries were skipped: 128 documents already share the key, or 16 the "
             "fingerprint; a near duplicate that only such an entry would find is kept",
             number=report.unindexed,
         )
-        yield Message("index"), told
+        yield Message("index"), text
 
 
 def _listed(named: Mapping[str, int]) -> Message:

@@ -1,14 +1,12 @@
-"""Documents per second without a database, by number of cores: what more cores would bring.
+"""Documents per second without a database, by number of cores.
 
     python -m scripts.bench.ceiling [--kind chinese|exam|html|news] [--file FILE.jsonl.gz]
         [--documents 200000] [--cores 1 2] [--turns 3]
 
-Pages lie in memory as a server's reply holds them; rows for target and ledger are made, not sent.
-All else is what `dedup run` does, from the reading of fields to the rows. Each measurement is a
-process of its own, bound to the cores, with as many preparing threads; its start-up is left out.
+Pages are replies of a server in memory; rows of target and ledger are encoded, not sent. All other
+work is that of `dedup run`. Each measurement is a process bound to n cores, with n preparing
+threads; its start-up is not measured.
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -31,7 +29,7 @@ from dedup_job.commands.session import form_of, preparation
 from dedup_job.decision import greedy
 from dedup_job.decision.greedy import GreedyDeduplicator
 from dedup_job.index import KeptIndex
-from dedup_job.job.parts import Writers, in_order, prefetch
+from dedup_job.job import Writers, in_order, prefetch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
@@ -46,7 +44,7 @@ PAGE, AHEAD = 5000, 2
 
 
 def replies_of(corpus: SyntheticCorpus, documents: int) -> list[NDArray[np.uint8]]:
-    """Return documents as a server sends them, a BSON array for each page."""
+    """Return documents as BSON arrays, one per page, as a server sends them."""
     replies = []
     for first in range(0, documents, PAGE):
         made = corpus.documents(first, min(PAGE, documents - first))
@@ -56,12 +54,12 @@ def replies_of(corpus: SyntheticCorpus, documents: int) -> list[NDArray[np.uint8
 
 
 def no_texts(keys: BytesColumn) -> NumberedTexts:
-    """Fail: all texts are held in memory."""
+    """Raise LookupError; all texts are in memory, so none is looked up."""
     raise LookupError(len(keys.lengths))
 
 
 def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
-    """Decide all documents; return seconds and processor seconds, and the number kept."""
+    """Decide all documents; return seconds, processor seconds and counts by name."""
     settings = Settings()
     greedy.MEMORY = 1 << 40
     models = settings.models()
@@ -96,7 +94,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure in processes bound to cores, in turn; print rates and what a second core brings."""
+    """Measure in processes bound to n cores, in turn; print rates and their ratios."""
     parser = parser_of(__doc__)
     parser.add_argument("--kind", choices=KINDS, default="chinese")
     parser.add_argument("--file", type=Path)
@@ -104,24 +102,24 @@ def main() -> None:
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.child])
-        replies = replies_of(SyntheticCorpus.of(given.kind, given.file), given.documents)
-        print(json.dumps(measure(replies, given.child)))
+    options = parser.parse_args()
+    if options.child:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.child])
+        replies = replies_of(SyntheticCorpus.of(options.kind, options.file), options.documents)
+        print(json.dumps(measure(replies, options.child)))
         return
-    rates: dict[int, list[float]] = {cores: [] for cores in given.cores}
-    for _ in range(given.turns):
+    rates: dict[int, list[float]] = {cores: [] for cores in options.cores}
+    for _ in range(options.turns):
         for cores, found in rates.items():
             command = [sys.executable, "-m", "scripts.bench.ceiling", *sys.argv[1:]]
-            told = subprocess.run(
+            ended = subprocess.run(
                 [*command, "--child", str(cores)],
                 env={**os.environ, "NUMPY_MADVISE_HUGEPAGE": "0"},  # as dedup_job/__main__.py
                 check=True,
                 stdout=subprocess.PIPE,
                 text=True,
             )
-            row = json.loads(told.stdout.splitlines()[-1])
+            row = json.loads(ended.stdout.splitlines()[-1])
             found.append(row["documents"] / row["seconds"])
             per = row["cpu"] / row["documents"] * 1e6
             print(f"{cores} cores {found[-1]:9,.0f} docs/s {per:7.1f} us/doc processor", flush=True)

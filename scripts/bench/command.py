@@ -1,13 +1,9 @@
-"""What the scripts share: command lines, files of JSON lines."""
-
-from __future__ import annotations
+"""Command lines of the scripts, and files of JSON lines."""
 
 import argparse
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
-from timeit import timeit
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +23,7 @@ def count(text: str) -> int:
 
 
 def environment_of(assignments: list[str]) -> dict[str, str]:
-    """Return the assignments of --with."""
+    """Return NAME=VALUE assignments as a dict."""
     return dict(assignment.split("=", 1) for assignment in assignments)
 
 
@@ -41,8 +37,3 @@ def records_of(file: Path) -> list[dict[str, Any]]:
 def texts_of(file: Path, field: str = "text") -> list[str]:
     """Return the texts of a field of a file."""
     return [r[field] for r in records_of(file) if isinstance(r.get(field), str)]
-
-
-def seconds_of(work: Callable[[], Any]) -> float:
-    """Return the seconds of one call."""
-    return timeit(work, number=1)

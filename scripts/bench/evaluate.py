@@ -1,4 +1,4 @@
-"""How often the decisions are wrong, against an exact comparison of all pairs; no MongoDB.
+"""Errors of the decisions, measured by an exact comparison of all pairs; without MongoDB.
 
     python -m scripts.bench.evaluate FILE.jsonl.gz ... [--field text] [--config C.toml]
         [--set fingerprint.top_k=50 ...] [--compare "name: fingerprint.ngram=0 ..." ...]
@@ -14,15 +14,13 @@ innocents: dropped, although no kept document is alike by 0.5.
 due: dropped by an engine that knows all pairs and drops each document that an earlier kept
 one is alike by 0.7, 0.8, 0.9. With --judged, pairs that the judge of the settings keeps apart are
 neither due nor left.
-left: kept, although an earlier kept document is alike by so much.
+left: kept, although an earlier kept document is similar by that threshold.
 docs/s: fingerprints and decisions, one thread.
 
 --labelled: pairs (a, b: texts; label: S the same, D different, others are left out; kind or source)
 are cleaned and decided each by itself, through index, candidates and judge. A table says how many
 are joined, for the settings, for judge = "similarity", and with --peers for the packages.
 """
-
-from __future__ import annotations
 
 import argparse
 import functools
@@ -41,9 +39,8 @@ from dedup_job.messages import ConfigurationError
 from dedup_job.native.bytes_column import pack
 from dedup_job.settings import Settings, load
 from scripts.bench.command import ROOT, parser_of, records_of, texts_of
-from scripts.bench.engines import Engine
+from scripts.bench.engines import Engine, Keeps, installed_peers
 from scripts.bench.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
-from scripts.bench.packages import Keeps, installed_peers
 
 THRESHOLDS = (0.7, 0.8, 0.9)
 SAME, DIFFERENT = "S", "D"
@@ -58,7 +55,7 @@ class Contender(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The result of one contender on one file; due and left by threshold."""
+    """The result of one contender on one file; `due` and `left` by threshold, as printed."""
 
     documents: int
     kept: int
@@ -69,13 +66,13 @@ class Row(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """A pair: its number, both texts as they are, the label, and its kind or source."""
+    """A pair: its number, both texts, the label, and its kind or source."""
 
     n: int
     a: str
     b: str
     label: str
-    of: str
+    group: str
 
 
 def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) -> Row:
@@ -89,18 +86,18 @@ def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) 
 
 
 def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
-    """Return the pairs that the judge of the settings does not keep apart, if there is one."""
+    """Return the pairs without those that the judge of the settings keeps apart."""
     if not settings.decision.judges:
         return pairs
-    asked = np.flatnonzero(pairs.similarity >= THRESHOLDS[0])
-    packed = pack(texts)
-    asked_pairs = packed, pairs.later[asked], packed, pairs.earlier[asked]
-    said = settings.models().any_judge.judge(asked_pairs)
-    return pairs.without(asked[said["state"] != JOINED])
+    rows, packed = np.flatnonzero(pairs.similarity >= THRESHOLDS[0]), pack(texts)
+    verdicts = settings.models().any_judge.judge(
+        (packed, pairs.later[rows], packed, pairs.earlier[rows])
+    )
+    return pairs.without(rows[verdicts["state"] != JOINED])
 
 
 def flags_of(assignments: Sequence[str]) -> dict[str, Any]:
-    """Read `section.name=value`; a value may be JSON, as for a list."""
+    """Return `section.name=value` assignments as flags; a value that begins with [ is JSON."""
     flags: dict[str, Any] = {}
     for assignment in assignments:
         name, sign, value = assignment.partition("=")
@@ -110,20 +107,20 @@ def flags_of(assignments: Sequence[str]) -> dict[str, Any]:
     return flags
 
 
-def contenders(given: argparse.Namespace) -> Iterator[Contender]:
-    """Yield all that are to be evaluated; peers get the texts of the base."""
-    base = flags_of(given.set)
+def contenders(options: argparse.Namespace) -> Iterator[Contender]:
+    """Yield the contenders; peers get the cleaned texts of the base settings."""
+    base = flags_of(options.set)
     named = {"base": base}
-    for comparison in given.compare:
+    for comparison in options.compare:
         name, _, changes = comparison.partition(":")
         named[name.strip()] = {**base, **flags_of(changes.split())}
-    if given.labelled:
+    if options.labelled:
         named.setdefault("similarity", {**base, "decision.judge": "similarity"})
     for name, flags in named.items():
-        settings = load(flags, given.config).settings
+        settings = load(flags, options.config).settings
         yield Contender(name, Engine(settings).keeps, settings)
-    if given.peers:
-        texts_of_base = load(base, given.config).settings
+    if options.peers:
+        texts_of_base = load(base, options.config).settings
         recipe = load(file=ROOT / "configs" / "classic.toml").settings
         yield Contender("plain recipe", Engine(recipe).keeps, texts_of_base)
         for name, keeps in installed_peers():
@@ -134,32 +131,32 @@ def contenders(given: argparse.Namespace) -> Iterator[Contender]:
 
 
 def joined(pairs: Sequence[Labelled], cleaning: CleaningSettings, keeps: Keeps) -> list[bool]:
-    """Tell of each pair, cleaned, whether its second text is dropped as the first one's duplicate.
+    """Return for each pair whether its second text, cleaned, is dropped as a duplicate.
 
-    A text of which cleaning leaves nothing is the duplicate of none.
+    A text that is empty after cleaning is no duplicate.
     """
     cleaner = Cleaner(cleaning)
     cleaned = [(cleaner.clean(pair.a), cleaner.clean(pair.b)) for pair in pairs]
     return [bool(a and b) and not keeps([a, b])[1] for a, b in cleaned]
 
 
-def print_rows(everyone: Sequence[Contender], given: argparse.Namespace) -> None:
+def print_rows(everyone: Sequence[Contender], options: argparse.Namespace) -> None:
     """Print the table of files and contenders."""
     width = max(len(contender.name) for contender in everyone)
     dues = "".join(f"{f'due {t}':>9}{'left':>7}" for t in THRESHOLDS)
     print(f"{'file':18} {'':{width}} documents    kept  dropped innocents {dues}   docs/s")
-    for file in given.files:
+    for file in options.files:
 
         @functools.cache
         def prepared(cleaning: CleaningSettings, file: Path = file) -> tuple[list[str], Pairs]:
-            cleaned = Cleaner(cleaning).clean_all(texts_of(file, given.field))
+            cleaned = Cleaner(cleaning).clean_all(texts_of(file, options.field))
             texts = [text for text in cleaned if text]
             return texts, exhaustive_pairs(texts)
 
         for contender in everyone:
             texts, pairs = prepared(contender.settings.cleaning)
-            chosen = admitted(texts, pairs, contender.settings) if given.judged else pairs
-            row = evaluate(texts, pairs, chosen, contender.keeps)
+            some = admitted(texts, pairs, contender.settings) if options.judged else pairs
+            row = evaluate(texts, pairs, some, contender.keeps)
             dues = "".join(f"{d:9,}{left:7,}" for d, left in zip(row.due, row.left, strict=True))
             print(
                 f"{file.name.partition('.')[0]:18} {contender.name:{width}} {row.documents:9,}"
@@ -170,7 +167,7 @@ def print_rows(everyone: Sequence[Contender], given: argparse.Namespace) -> None
 
 
 def print_labelled(file: Path, everyone: Sequence[Contender]) -> None:
-    """Print the pairs of each kind that each contender joins, of different and of the same ones."""
+    """Print the shares of different and of same pairs that each contender joins, by kind."""
     pairs = [
         Labelled(r["n"], r["a"], r["b"], r["label"], r.get("kind") or r.get("source") or "-")
         for r in records_of(file)
@@ -179,16 +176,18 @@ def print_labelled(file: Path, everyone: Sequence[Contender]) -> None:
     found = [joined(pairs, c.settings.cleaning, c.keeps) for c in everyone]
     print(f"\n{file.name.partition('.')[0]:24}", *(f"{c.name:>17}" for c in everyone))
     print(f"{'joined of':24}", *(f"{'D        S':>17}" for _ in everyone))
-    for of in ("all", *sorted({pair.of for pair in pairs})):
+    for group in ("all", *sorted({pair.group for pair in pairs})):
         cells = []
         for hits in found:
             some = [
-                (p.label, hit) for p, hit in zip(pairs, hits, strict=True) if of in ("all", p.of)
+                (p.label, hit)
+                for p, hit in zip(pairs, hits, strict=True)
+                if group in ("all", p.group)
             ]
             counts = [[hit for own, hit in some if own == label] for label in (DIFFERENT, SAME)]
-            told = "  ".join(f"{sum(c)}/{len(c)}" if c else "-" for c in counts)
-            cells.append(f"{told:>17}")
-        print(f"{of:24}", *cells, flush=True)
+            shares = "  ".join(f"{sum(c)}/{len(c)}" if c else "-" for c in counts)
+            cells.append(f"{shares:>17}")
+        print(f"{group:24}", *cells, flush=True)
 
 
 def main() -> int:
@@ -202,16 +201,16 @@ def main() -> int:
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--judged", action="store_true")
     parser.add_argument("--labelled", type=Path, nargs="+", default=[], metavar="PAIRS")
-    given = parser.parse_args()
-    if not given.files and not given.labelled:
+    options = parser.parse_args()
+    if not options.files and not options.labelled:
         parser.error("name a FILE, or pairs with --labelled")
     try:
-        everyone = list(contenders(given))
+        everyone = list(contenders(options))
     except ConfigurationError as e:
         parser.error(str(e))
-    if given.files:
-        print_rows(everyone, given)
-    for file in given.labelled:
+    if options.files:
+        print_rows(everyone, options)
+    for file in options.labelled:
         print_labelled(file, everyone)
     return 0
 

@@ -1,13 +1,12 @@
-"""Which texts are alike, by comparing all of them, and how far decisions miss that.
+"""Exhaustive comparison of texts, and measures of decisions against it.
 
-Texts are as alike as their sets of character 3-grams, without white space (Jaccard).
+Similarity is the Jaccard index of the sets of character 3-grams, without white space.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +17,22 @@ _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no ha
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """All pairs of n texts alike by INNOCENT or more: earlier[i] < later[i], later ascending."""
+    """All pairs of n texts with similarity >= INNOCENT; earlier[i] < later[i], later ascending."""
 
     n: int
     later: NDArray[np.int64]
     earlier: NDArray[np.int64]
     similarity: NDArray[np.float64]
 
-    def without(self, places: NDArray[np.int64]) -> Pairs:
-        """Return the pairs but for those at these places."""
+    def without(self, indices: NDArray[np.int64]) -> Self:
+        """Return the pairs without those at some indices."""
         stay = np.ones(len(self.later), dtype=np.bool_)
-        stay[places] = False
-        return Pairs(self.n, self.later[stay], self.earlier[stay], self.similarity[stay])
+        stay[indices] = False
+        return type(self)(self.n, self.later[stay], self.earlier[stay], self.similarity[stay])
 
 
 def ngrams(text: str) -> NDArray[np.uint64]:
-    """Return the distinct 3-grams of a text without white space; a shorter text is its own."""
+    """Return the distinct 3-grams of a text without white space, of a shorter text itself."""
     packed = "".join(text.split()).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(packed, dtype=np.uint32).astype(np.uint64) + np.uint64(1)
     if len(points) < 3:
@@ -44,7 +43,7 @@ def ngrams(text: str) -> NDArray[np.uint64]:
 
 
 def exhaustive_pairs(texts: Sequence[str]) -> Pairs:
-    """Compare each text with all earlier ones that share a 3-gram."""
+    """Return the similar pairs of all pairs of texts."""
     sets = [ngrams(text) for text in texts]
     offsets = np.zeros(len(sets) + 1, dtype=np.int64)
     np.cumsum([len(s) for s in sets], out=offsets[1:])
@@ -68,8 +67,8 @@ def _join(
     for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
         count = counts[begin:end]
         before = np.cumsum(count) - count
-        places = np.arange(count.sum()) + np.repeat(starts[begin:end] - before, count)
-        common = np.bincount(holders[places], minlength=i)
+        sharing = np.arange(count.sum()) + np.repeat(starts[begin:end] - before, count)
+        common = np.bincount(holders[sharing], minlength=i)
         share = common / (sizes[i] + sizes[:i] - common)
         earlier = np.flatnonzero((share >= least) & (common > 0))
         found.append((np.full(len(earlier), i), earlier, share[earlier]))
@@ -78,7 +77,7 @@ def _join(
 
 
 def perfect(pairs: Pairs, threshold: float) -> NDArray[np.bool_]:
-    """Return which documents an exact first-wins keeps."""
+    """Return which texts an exact first-wins engine keeps, bool (n,)."""
     kept = np.ones(pairs.n, dtype=np.bool_)
     close = pairs.similarity >= threshold
     for later, earlier in zip(pairs.later[close], pairs.earlier[close], strict=True):
@@ -88,13 +87,13 @@ def perfect(pairs: Pairs, threshold: float) -> NDArray[np.bool_]:
 
 
 def count_left(pairs: Pairs, kept: NDArray[np.bool_], threshold: float) -> int:
-    """Count the kept documents that an earlier kept one is alike."""
+    """Count the kept texts that are similar to an earlier kept one."""
     close = (pairs.similarity >= threshold) & kept[pairs.later] & kept[pairs.earlier]
     return len(np.unique(pairs.later[close]))
 
 
 def count_innocents(pairs: Pairs, kept: NDArray[np.bool_]) -> int:
-    """Count the dropped documents that no kept one, earlier or later, is alike."""
+    """Count the dropped texts that are similar to no kept one."""
     near = np.zeros(pairs.n, dtype=np.bool_)
     near[pairs.later[kept[pairs.earlier]]] = True
     near[pairs.earlier[kept[pairs.later]]] = True

@@ -1,4 +1,4 @@
-"""Are targets and ledgers what they were? Runs over real text, compared with recorded hashes.
+"""Regression test: targets and ledgers of runs over real text, compared with recorded hashes.
 
     python -m scripts.bench.golden [--threads 8] [--batch 100] [--record]
 
@@ -7,8 +7,6 @@ each preset and with each judge, two thirds first, then the rest. The documents 
 the rows of the ledger are hashed byte by byte in the order of `_id`. Threads and the size of a
 batch change nothing. --record rewrites benchmarks/golden.json.
 """
-
-from __future__ import annotations
 
 import argparse
 import hashlib
@@ -49,13 +47,8 @@ FORMS = {
 }
 
 
-def documents_of(name: str) -> list[dict[str, Any]]:
-    """Return the documents of a collection."""
-    return make_corpus(5000) if name == "demo" else records_of(DATA / f"{name}.jsonl.gz")
-
-
 def decide(uri: str, database: Db, field: str, form: str, arguments: argparse.Namespace) -> str:
-    """Decide a source in a form; return the hash of its target and its ledger."""
+    """Run on a source with a preset; return sizes and hashes of its target and its ledger."""
     target = form.replace(", ", "_")
     processes.dedup(
         uri, "run", "--db", database.name, "--source", "source", "--target", target,
@@ -78,12 +71,17 @@ def _hash(collection: Collection[Any]) -> tuple[int, str]:
 
 def main() -> int:
     """Print a row for each collection and form; return 1 if any differs from the record."""
-    arguments = parse()
+    parser = parser_of(__doc__)
+    parser.add_argument("--threads", type=count, default=2)
+    parser.add_argument("--batch", type=count, default=1000)
+    parser.add_argument("--record", action="store_true")
+    arguments = parser.parse_args()
     recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     found = dict[str, dict[str, str]]()
     with embedded_server() as uri, MongoClient[dict[str, Any]](uri) as client:
         for name, field in COLLECTIONS.items():
-            database, documents = client[name], documents_of(name)
+            database, file = client[name], DATA / f"{name}.jsonl.gz"
+            documents = make_corpus(5000) if name == "demo" else records_of(file)
             cut, found[name] = len(documents) * 2 // 3, {}
             for part in (documents[:cut], documents[cut:]):
                 database.source.insert_many(part)
@@ -96,15 +94,6 @@ def main() -> int:
     if arguments.record:
         RECORD.write_text(json.dumps(found, indent=1) + "\n")
     return int(found != recorded)
-
-
-def parse() -> argparse.Namespace:
-    """Read the command line."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--threads", type=count, default=2)
-    parser.add_argument("--batch", type=count, default=1000)
-    parser.add_argument("--record", action="store_true")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

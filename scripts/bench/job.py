@@ -12,16 +12,14 @@ All on the same documents and the same mongod, a replica set of one; each conten
 its own. A turn is: copy, dedup, copy, dedup with simhash alone, copy; the machine drifts, so each
 is compared with the mean of the copies before and after. The recipe runs first, once.
 
-    copy     find, insert_many of 5,000, nothing else; without start-up
+    copy     find and insert_many of 5,000; without start-up
     recipe   tests/reference/recipe.py, on the first documents; without start-up
-    dedup    the command, from its start to its end, with default settings and those of --with
+    dedup    the command, from its start to its end, with default settings and --with
              (DEDUP_RUN__THREADS=2); of these seconds `start` until the first page is asked for,
              `end` after the last commit
     us/doc   processor time of the process, of dedup with start-up; `mongod` that of the server
     MB       peak memory, of the process and of the server
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -31,6 +29,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,7 +50,7 @@ Client = MongoClient[dict[str, Any]]
 
 
 class Row(NamedTuple):
-    """What a contender took: seconds, of these at start and end, processor seconds, MB at most."""
+    """A measurement: seconds, of these at start and end, processor seconds, peak memory in MB."""
 
     name: str
     documents: int
@@ -86,7 +85,7 @@ HEAD = (
 
 
 class Bench:
-    """Runs contenders on the source of a server."""
+    """Runs contenders on a source collection."""
 
     def __init__(self, uri: str, client: Client, folder: Path, more: dict[str, str]) -> None:
         self._uri = uri
@@ -95,7 +94,7 @@ class Bench:
         self._more = {"DEDUP_INDEX__FOLDER": str(folder), **more}
 
     def row(self, name: str, source: str = "source") -> Row:
-        """Run a contender and drop what it wrote."""
+        """Run a contender and drop its collections; return its measurement."""
         self._server.settle()
         before = self._server.cpu
         if name in DEDUPS:
@@ -103,7 +102,7 @@ class Bench:
             ended = processes.dedup(self._uri, "run", *names, **self._more, **DEDUPS[name])
             (run,) = self._database[f"{name}.runs"].find()
             start = run["started"].replace(tzinfo=UTC).timestamp() - ended.began
-            told = {
+            figures = {
                 "documents": run["counts"]["scanned"],
                 "start": start,
                 "end": ended.seconds - start - run["seconds"],
@@ -112,33 +111,34 @@ class Bench:
         else:
             command = [sys.executable, __file__, "--child", name, self._uri, source]
             ended = processes.run(command, environment_for(None))
-            told = json.loads(ended.printed.splitlines()[-1])
-        if told["documents"] != self._database[source].estimated_document_count():
-            sys.exit(f"{name} decided {told['documents']:,} documents, not all")
-        took = {"seconds": ended.seconds, "start": 0.0, "end": 0.0, "cpu": ended.cpu, **told}
+            figures = json.loads(ended.printed.splitlines()[-1])
+        if figures["documents"] != self._database[source].estimated_document_count():
+            sys.exit(f"{name} decided {figures['documents']:,} documents, not all")
+        took = {"seconds": ended.seconds, "start": 0.0, "end": 0.0, "cpu": ended.cpu, **figures}
         server = {"server_cpu": self._server.cpu - before, "server_peak": self._server.peak}
         for one in self._database.list_collection_names(filter={"name": {"$regex": f"^{name}"}}):
             self._database.drop_collection(one)
         return Row(name=name, peak=ended.peak, **took, **server)
 
+    def printed_row(self, name: str, source: str = "source") -> Row:
+        """Run a contender as `row`, and print its measurement."""
+        row = self.row(name, source)
+        print(row, flush=True)
+        return row
+
 
 def copy(client: Client, source: str) -> dict[str, Any]:
-    """Copy with find and insert_many of 5,000, nothing else."""
-    began, done = time.perf_counter(), 0
-    batch: list[dict[str, Any]] = []
-    for document in client.bench[source].find(batch_size=BATCH):
-        batch.append(document)
-        if len(batch) == BATCH:
-            client.bench.copy.insert_many(batch, ordered=False)
-            done += len(batch)
-            batch = []
-    if batch:
+    """Copy with find and insert_many of 5,000; return documents and seconds."""
+    began, copied = time.perf_counter(), 0
+    cursor = client.bench[source].find(batch_size=BATCH)
+    while batch := list(islice(cursor, BATCH)):
         client.bench.copy.insert_many(batch, ordered=False)
-    return {"documents": done + len(batch), "seconds": time.perf_counter() - began}
+        copied += len(batch)
+    return {"documents": copied, "seconds": time.perf_counter() - began}
 
 
 def recipe(client: Client, source: str) -> dict[str, Any]:
-    """Do what the plain recipe does; its dictionary is loaded before."""
+    """Run the plain recipe after its dictionary is loaded; return figures by name."""
     import jieba
 
     from tests.reference.recipe import plain_recipe
@@ -162,7 +162,7 @@ def child(name: str, uri: str, source: str) -> None:
 
 
 def ratios(turns: Sequence[Sequence[Row]], recipe_rate: float) -> Iterator[str]:
-    """Yield the lines of the table of ratios: each contender by the copies around it."""
+    """Yield the lines of the table of ratios: each contender to the copies around it."""
     found: dict[str, list[float]] = {}
     for turn in turns:
         for before, row, after in zip(turn, turn[1:], turn[2:], strict=False):
@@ -179,37 +179,31 @@ def ratios(turns: Sequence[Sequence[Row]], recipe_rate: float) -> Iterator[str]:
 
 def main() -> None:
     """Fill the source, run all contenders, print what each took and the ratios."""
-    given = parse()
-    if given.child:
-        child(*given.child)
+    options = parse()
+    if options.child:
+        child(*options.child)
         return
-    corpus = SyntheticCorpus.of(given.kind, given.file, given.seed)
+    corpus = SyntheticCorpus.of(options.kind, options.file, options.seed)
     sample = corpus.texts(0, 1000)
     size = sum(len(text.encode()) for text in sample) / len(sample)
-    require_room(Path(tempfile.gettempdir()), STORED * (size + 200) * given.documents + 4e9)
+    require_room(Path(tempfile.gettempdir()), STORED * (size + 200) * options.documents + 4e9)
     with (
         tempfile.TemporaryDirectory(prefix="dedup-bench-") as folder,
         embedded_server() as uri,
         Client(uri) as client,
     ):
-        fill(uri, "bench.source", corpus, range(given.documents))
-        fill(uri, "bench.part", corpus, range(min(given.recipe_documents, given.documents)))
+        fill(uri, "bench.source", corpus, range(options.documents))
+        fill(uri, "bench.part", corpus, range(min(options.recipe_documents, options.documents)))
         fill(uri, "bench.warm", corpus, range(WARM))
         del corpus, sample
-        print(f"{given.documents:,} {given.kind} documents of {size:,.0f} bytes\n")
-        bench = Bench(uri, client, Path(folder), given.more)
+        print(f"{options.documents:,} {options.kind} documents of {size:,.0f} bytes\n")
+        bench = Bench(uri, client, Path(folder), options.more)
         for name in (*PLAIN, *DEDUPS):
             bench.row(name, "warm")
         print(HEAD)
-        recipe_rate = shown(bench.row("recipe", "part")).rate
-        turns = [[shown(bench.row(n)) for n in TURN] for _ in range(given.turns)]
+        recipe_rate = bench.printed_row("recipe", "part").rate
+        turns = [[bench.printed_row(n) for n in TURN] for _ in range(options.turns)]
     print("", *ratios(turns, recipe_rate), sep="\n")
-
-
-def shown(row: Row) -> Row:
-    """Print a row as soon as it is there."""
-    print(row, flush=True)
-    return row
 
 
 def parse() -> argparse.Namespace:
@@ -223,11 +217,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--with", dest="more", metavar="NAME=VALUE", action="append", default=[])
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.kind in ("exam", "news") and given.file is None:
-        parser.error(f"--kind {given.kind} needs a --file")
-    given.more = environment_of(given.more)
-    return given
+    options = parser.parse_args()
+    if options.kind in ("exam", "news") and options.file is None:
+        parser.error(f"--kind {options.kind} needs a --file")
+    options.more = environment_of(options.more)
+    return options
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ with default settings; random fingerprints are put into the Hamming index, and h
 are near ones. The fastest of --turns counts.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
+from timeit import repeat
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from dedup_job.columns import Fingerprints
 from dedup_job.index import KeptIndex
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.settings import Settings
-from scripts.bench.command import count, parser_of, seconds_of, texts_of
+from scripts.bench.command import count, parser_of, texts_of
 from scripts.bench.engines import Engine
 
 BATCH, QUERIES, MOST_FLIPPED = 1000, 50_000, 6
@@ -34,12 +32,6 @@ def batches(texts: list[Any]) -> Iterator[list[Any]]:
     return (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
 
 
-def each(work: Callable[[Any], Any], parts: list[Any]) -> None:
-    """Do the work for each part."""
-    for part in parts:
-        work(part)
-
-
 def main() -> None:
     """Print a line for each part."""
     parser = parser_of(__doc__)
@@ -47,11 +39,11 @@ def main() -> None:
     parser.add_argument("--field", default="text")
     parser.add_argument("--fingerprints", type=count, default=1_000_000)
     parser.add_argument("--turns", type=int, default=5)
-    given = parser.parse_args()
-    texts, settings = texts_of(given.file, given.field), Settings()
+    options = parser.parse_args()
+    texts, settings = texts_of(options.file, options.field), Settings()
 
     def best(what: str, documents: int, work: Callable[[], Any]) -> None:
-        seconds = min(seconds_of(work) for _ in range(given.turns))
+        seconds = min(repeat(work, number=1, repeat=options.turns))
         rate, each_of = documents / seconds, seconds / documents * 1e6
         print(f"{what:12} {documents:10,} {rate:12,.0f} a second {each_of:9.2f} us each")
 
@@ -59,13 +51,12 @@ def main() -> None:
     clean = [text for batch in batches(texts) for text in cleaner.clean_all(batch) if text]
     fingerprinter, engine = settings.models().fingerprinter, Engine(settings)
     characters = sum(map(len, texts)) / len(texts)
-    print(f"{given.file.name}: {len(texts):,} texts of {characters:,.0f} characters")
-    best("cleaning", len(texts), partial(each, cleaner.clean_all, [*batches(texts)]))
-    work = partial(each, fingerprinter.fingerprint, [*batches(clean)])
-    best("fingerprint", len(clean), work)
+    print(f"{options.file.name}: {len(texts):,} texts of {characters:,.0f} characters")
+    best("cleaning", len(texts), lambda: [*map(cleaner.clean_all, batches(texts))])
+    best("fingerprint", len(clean), lambda: [*map(fingerprinter.fingerprint, batches(clean))])
     best("decisions", len(clean), lambda: engine.decide(clean))
     rng = np.random.default_rng(42)
-    prints = rng.integers(0, 2**64, given.fingerprints, dtype=np.uint64)
+    prints = rng.integers(0, 2**64, options.fingerprints, dtype=np.uint64)
     near = prints[rng.integers(0, len(prints), QUERIES // 2)]
     for _ in range(MOST_FLIPPED):
         near ^= np.uint64(1) << rng.integers(0, 64, len(near), dtype=np.uint64)
@@ -83,8 +74,8 @@ def main() -> None:
 
     best("index, grow", len(prints), grown)
     index = grown()
-    asked = [prints_of(np.array(batch)) for batch in queries]
-    best("index, query", QUERIES, lambda: [index.find(one) for one in asked])
+    prepared = [prints_of(np.array(batch)) for batch in queries]
+    best("index, query", QUERIES, lambda: [index.find(one) for one in prepared])
 
 
 if __name__ == "__main__":

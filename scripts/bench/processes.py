@@ -1,6 +1,4 @@
-"""Processes that are measured from outside: time, processor time and peak memory (Linux)."""
-
-from __future__ import annotations
+"""Measurement of processes from outside: time, processor time and peak memory (Linux)."""
 
 import os
 import re
@@ -26,9 +24,9 @@ _LAST_WORDS = 3000  # characters shown of a process that failed
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A process that ended well: wall and processor seconds, peak memory in MB, what it printed.
+    """A successful process: wall and processor seconds, peak memory in MB, its output.
 
-    began: when it was started, seconds of the epoch.
+    began: the time of its start, in seconds of the epoch.
     """
 
     began: float
@@ -44,9 +42,10 @@ def run(
     look: Callable[[int], None] = lambda _: None,
     every: float = 0.05,
 ) -> Ended:
-    """Run a process to its end, looking at it (by its id) every so often; SystemExit if it fails.
+    """Run a process to its end; SystemExit if it fails.
 
-    The peak is asked of the kernel at each look: what `wait` tells includes the parent's.
+    look: called with its id every `every` seconds, when the peak memory is read, too: that of
+    `wait` would include the parent's.
     """
     peak = 0.0
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
@@ -66,8 +65,8 @@ def run(
         out.seek(0)
         err.seek(0)
         if process.returncode:
-            said = (out.read() + err.read())[-_LAST_WORDS:]
-            sys.exit(f"{' '.join(command)}\nended with {process.returncode}:\n{said}")
+            output = (out.read() + err.read())[-_LAST_WORDS:]
+            sys.exit(f"{' '.join(command)}\nended with {process.returncode}:\n{output}")
         return Ended(began, seconds, used.ru_utime + used.ru_stime, peak, out.read())
 
 
@@ -78,18 +77,18 @@ def dedup(
     every: float = 0.05,
     **environment: str,
 ) -> Ended:
-    """Run `dedup` as a user does."""
+    """Run `dedup` in a new process, as `run`."""
     command = [sys.executable, "-m", "dedup_job", *arguments]
     return run(command, environment_for(uri, **environment), look, every)
 
 
 def peak_of(pid: int) -> float:
-    """Return the greatest memory of a process so far in MB, 0 where it has ended."""
+    """Return the peak memory of a process in MB, 0 if it has ended."""
     return _status(pid, _PEAK)
 
 
 def memory_of(pid: int) -> float:
-    """Return the memory of a process in MB, 0 where it has ended."""
+    """Return the memory of a process in MB, 0 if it has ended."""
     return _status(pid, _NOW)
 
 
@@ -102,7 +101,7 @@ def _status(pid: int, pattern: re.Pattern[str]) -> float:
 
 
 class Server:
-    """A mongod on this machine, seen as a process."""
+    """The process of a mongod on this machine."""
 
     def __init__(self, client: MongoClient[dict[str, Any]]) -> None:
         self._client = client
@@ -110,13 +109,13 @@ class Server:
         self._process = psutil.Process(self.pid)
 
     def settle(self) -> None:
-        """Let it write down what it has in hand, and forget its peak."""
+        """Flush its pending writes to disk, and reset its peak memory."""
         self._client.admin.command("fsync")
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     @property
     def peak(self) -> float:
-        """Its greatest memory in MB since `settle`."""
+        """Its peak memory in MB since `settle`."""
         return peak_of(self.pid)
 
     @property
@@ -127,7 +126,7 @@ class Server:
 
 
 def require_room(folder: Path, needed: float) -> None:
-    """Raise UsageError where the folder's disk has less than `needed` bytes free."""
+    """Raise UsageError if the disk of a folder has less than `needed` bytes free."""
     free = psutil.disk_usage(str(folder)).free
     print(f"disk: about {needed / 1e9:.1f} GB needed in {folder}, {free / 1e9:.1f} GB free")
     if free < needed:

@@ -1,4 +1,4 @@
-"""A large collection: how `dedup run` fares as it grows, and what later nights cost.
+"""Speed and memory of `dedup run` on a large collection, and the cost of later runs.
 
     python -m scripts.bench.scale [--documents 20e6] [--size 300] [--more 100000] [--loaders 2]
         [--every 2] [--with NAME=VALUE ...]
@@ -11,8 +11,6 @@ bookmark compares ids, one with it follows the change stream. A hundredth of --m
 as many are deleted: a run with `--on-change refresh --on-delete remove`. At last a small source,
 half of it in the large one, is decided with `--against` it.
 """
-
-from __future__ import annotations
 
 import argparse
 import sys
@@ -36,39 +34,41 @@ TENTHS, WARM, SMALL = 10, 200, 20_000
 CACHE = ("--wiredTigerCacheSizeGB", "2", "--oplogSize", "1024")
 # bytes a document in the target besides its text, in two snapshots (the new one is written before
 # the old one goes), and of all else
-ROW, INDEX, OTHER = 160, 600, 3e9
+ROW, INDEX, REST = 160, 600, 3e9
 REFRESH = ("--on-change", "refresh", "--on-delete", "remove")
 Client = MongoClient[dict[str, Any]]
 
 
 class Sample(NamedTuple):
-    """A moment of a run: documents decided, candidates found, for how many; memory in MB."""
+    """A sample of a run: documents decided, candidates found, for n documents; memory in MB."""
 
     scanned: int
     seconds: float
     candidates: int
-    asked: int
+    searched: int
     memory: float
     server: float
 
 
 def sample_of(state: dict[str, Any], seconds: float, memory: float, server: float) -> Sample:
-    """Return what a checkpoint says at a moment."""
+    """Return a sample of the checkpoint in a state document."""
     counts = (state.get("checkpoint") or {}).get("counts") or {}
     found = counts.get("candidates", {})
-    asked = sum(found.get("classes", {}).values())
-    return Sample(counts.get("scanned", 0), seconds, found.get("total", 0), asked, memory, server)
+    searched = sum(found.get("classes", {}).values())
+    return Sample(
+        counts.get("scanned", 0), seconds, found.get("total", 0), searched, memory, server
+    )
 
 
 def print_tenths(samples: Sequence[Sample], documents: int) -> None:
-    """Print the tenths of a run; what lies between samples is taken from a line."""
+    """Print the figures of each tenth of a run, interpolated between samples."""
     columns = np.array(samples, float)
     columns = columns[np.append(np.diff(columns[:, 0]) > 0, True)]  # the last before it goes on
     ends = documents * np.arange(TENTHS + 1) / TENTHS
     at = [np.interp(ends, columns[:, 0], column) for column in columns.T[1:]]
-    seconds, candidates, asked, memory, server = at
+    seconds, candidates, searched, memory, server = at
     rates = np.diff(ends) / np.diff(seconds)
-    each = np.diff(candidates) / np.maximum(np.diff(asked), 1)
+    each = np.diff(candidates) / np.maximum(np.diff(searched), 1)
     print(f"\n{'documents':>12} {'docs/s':>9} {'candidates':>11} {'MB':>9} {'mongod':>8}")
     for end, *row in zip(ends[1:], rates, each, memory[1:], server[1:], strict=True):
         print("{:12,.0f} {:9,.0f} {:11.3f} {:9,.0f} {:8,.0f}".format(end, *row))
@@ -76,24 +76,24 @@ def print_tenths(samples: Sequence[Sample], documents: int) -> None:
 
 
 class Bench:
-    """Runs the command on the collections of a server."""
+    """Runs the command on the collections of a server, and samples its progress."""
 
-    def __init__(self, uri: str, client: Client, folder: Path, given: argparse.Namespace) -> None:
-        self._uri, self._server, self._every = uri, Server(client), given.every
+    def __init__(self, uri: str, client: Client, folder: Path, options: argparse.Namespace) -> None:
+        self._uri, self._server, self._every = uri, Server(client), options.every
         self._folder, self.data = folder, client.scale
-        self._environment = {"DEDUP_INDEX__FOLDER": str(folder), **given.settings}
+        self._environment = {"DEDUP_INDEX__FOLDER": str(folder), **options.settings}
         self.samples: list[Sample] = []
 
     def run(self, source: str, target: str, *more: str) -> Ended:
-        """Run the command and print what it took."""
+        """Run the command; print its figures, keep its samples."""
         self._server.settle()
         self.samples.clear()
         began, state = time.perf_counter(), self.data[f"{target}.state"]
 
         def look(pid: int) -> None:
             memory = memory_of(pid), memory_of(self._server.pid)
-            seen = state.find_one({}, {"checkpoint": 1}) or {}
-            self.samples.append(sample_of(seen, time.perf_counter() - began, *memory))
+            document = state.find_one({}, {"checkpoint": 1}) or {}
+            self.samples.append(sample_of(document, time.perf_counter() - began, *memory))
 
         names = ("--db", "scale", "--source", source, "--target", target, "--yes")
         ended = processes.dedup(
@@ -102,7 +102,7 @@ class Bench:
         row = self.data[f"{target}.runs"].find_one({}, sort=[("_id", -1)]) or {}
         start = row["started"].replace(tzinfo=UTC).timestamp() - ended.began
         counts, scanned = row["counts"], max(row["counts"]["scanned"], 1)
-        # the last commit takes the place of all samples after it, when nothing was decided
+        # replace the samples after the last commit
         last = self.samples[-1]
         self.samples = [sample for sample in self.samples if sample.scanned < scanned]
         end = sample_of({"checkpoint": row}, start + row["seconds"], last.memory, last.server)
@@ -124,8 +124,8 @@ class Bench:
 
     def change(self, number: int) -> None:
         """Change some documents of the source and delete as many."""
-        drawn = [{"$sample": {"size": 2 * number}}, {"$project": {"_id": 1}}]
-        ids = [row["_id"] for row in self.data.source.aggregate(drawn)]
+        pipeline = [{"$sample": {"size": 2 * number}}, {"$project": {"_id": 1}}]
+        ids = [row["_id"] for row in self.data.source.aggregate(pipeline)]
         appended = {"$set": {"text": {"$concat": ["$text", "另有补充。"]}}}
         self.data.source.update_many({"_id": {"$in": ids[:number]}}, [appended])
         self.data.source.delete_many({"_id": {"$in": ids[number:]}})
@@ -133,37 +133,37 @@ class Bench:
 
 def main() -> None:
     """Load and run, again and again."""
-    given = parse()
-    needed = given.documents * (2 * given.size + ROW + INDEX) + OTHER
+    options = parse()
+    needed = options.documents * (2 * options.size + ROW + INDEX) + REST
     require_room(Path(tempfile.gettempdir()), needed)
-    corpus = SyntheticCorpus(stock("chinese", size=given.size, seed=given.seed), OWN["chinese"])
+    corpus = SyntheticCorpus(stock("chinese", size=options.size, seed=options.seed), OWN["chinese"])
     with (
         tempfile.TemporaryDirectory(prefix="dedup-scale-") as folder,
         embedded_server(options=CACHE) as uri,
         Client(uri) as client,
     ):
-        bench, loaded = Bench(uri, client, Path(folder), given), 0
+        bench, loaded = Bench(uri, client, Path(folder), options), 0
 
         def load(name: str, number: int) -> None:
             nonlocal loaded
             numbers, loaded = range(loaded, loaded + number), loaded + number
-            fill(uri, f"scale.{name}", corpus, numbers, processes=given.loaders)
+            fill(uri, f"scale.{name}", corpus, numbers, processes=options.loaders)
 
         load("warm", WARM)
         loaded = 0
         bench.run("warm", "warmed")
-        load("source", given.documents)
+        load("source", options.documents)
         bench.run("source", "target")
-        print_tenths(bench.samples, given.documents)
-        load("source", given.more)
+        print_tenths(bench.samples, options.documents)
+        load("source", options.more)
         client.scale["target.state"].update_one({}, {"$unset": {"bookmark": ""}})
         bench.run("source", "target")
-        load("source", given.more)
+        load("source", options.more)
         bench.run("source", "target")
-        bench.change(given.more // 100)
+        bench.change(options.more // 100)
         bench.run("source", "target", *REFRESH)
         load("small", SMALL // 2)
-        fill(uri, "scale.small", corpus, range(min(SMALL // 2, given.documents)))
+        fill(uri, "scale.small", corpus, range(min(SMALL // 2, options.documents)))
         bench.run("small", "others", "--against", "scale.source")
     sys.stdout.flush()
 
@@ -180,9 +180,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--with", dest="settings", metavar="NAME=VALUE", action="append", default=[]
     )
-    given = parser.parse_args()
-    given.settings = environment_of(given.settings)
-    return given
+    options = parser.parse_args()
+    options.settings = environment_of(options.settings)
+    return options
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
-"""Documents by the hundred thousand within seconds: document i is the same whenever it is made.
+"""Synthetic documents, 100,000 within seconds; document i is always the same.
 
-A stock holds texts cut into pieces. A document follows one of them piece by piece, most pieces
-exchanged for others of the stock, so that no two are alike but thousands have a part in common,
-as in real collections. Every fifth is a duplicate of an earlier one of any age: half of them the
-very same text, half with a character changed. News are sentences of real articles, eight at a time;
-every fifth is the one before with another punctuation mark, as a crawl finds a page again.
+A stock holds texts cut into fragments. A document follows one text with most fragments replaced by
+others of the stock: no two are similar, but thousands share a part, as in real collections. Every
+fifth is a duplicate of an earlier one: half of them equal, half with a changed character. News are
+eight sentences of real articles each; every fifth is the document before it with another
+punctuation mark, like a page that is crawled twice.
 """
-
-from __future__ import annotations
 
 import random
 import re
@@ -16,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from bson import ObjectId
@@ -27,9 +25,9 @@ from dedup_job import demo as phrases
 from scripts.bench.command import records_of
 
 KINDS = ("chinese", "exam", "html", "news")
-DUPLICATES = 5  # one document in so many
-NEAR = 5000  # pieces of real texts are exchanged for some of this many around: like for like
-OWN = {"chinese": 0.0, "exam": 0.25, "html": 0.25, "news": 0.0}  # share of pieces that stay
+DUPLICATES = 5  # one document of five
+NEAR = 5000  # fragments of real texts are exchanged for some of this many around: like for like
+OWN = {"chinese": 0.0, "exam": 0.25, "html": 0.25, "news": 0.0}  # share of fragments that stay
 SENTENCES = 200_000  # of the stock that is made here
 CHUNK = 5000  # documents made and inserted at once
 _CHUNKS_AHEAD = 8
@@ -47,28 +45,28 @@ _SUBJECTS = tuple(name for name in phrases.SENTENCES if name != "英语")
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """Texts cut into pieces.
+    """Texts cut into fragments.
 
-    pieces: of all n texts, m pieces, one after the other; starts: int64 (n + 1,), where each text
-    begins among them; loose: int64, those that may be exchanged, each for one of the `near` loose
-    ones around it; rank: int64 (m,), the place of a piece in `loose`, -1 where it stays.
+    fragments: all m fragments of n texts; starts: int64 (n + 1,), the first fragment of each text;
+    loose: int64, indices of fragments that may be exchanged, each for one of the `near` loose ones
+    around it; rank: int64 (m,), the index of a fragment in `loose`, -1 if it is fixed.
     """
 
-    pieces: list[str]
+    fragments: list[str]
     starts: NDArray[np.int64]
     loose: NDArray[np.int64]
     rank: NDArray[np.int64]
     near: int
 
     @classmethod
-    def of(cls, texts: Iterable[Sequence[tuple[str, bool]]], near: int = 2**40) -> Stock:
-        """Make a stock of texts as pieces, each with whether it may be exchanged."""
+    def of(cls, texts: Iterable[Sequence[tuple[str, bool]]], near: int = 2**40) -> Self:
+        """Make a stock of texts as fragments, each with whether it may be exchanged."""
         cut = [text for text in texts if text]
-        flat = [piece for text in cut for piece in text]
+        flat = [fragment for text in cut for fragment in text]
         is_loose = np.array([loose for _, loose in flat], dtype=np.bool_)
         loose = np.flatnonzero(is_loose)
         return cls(
-            [piece for piece, _ in flat],
+            [fragment for fragment, _ in flat],
             np.concatenate(([0], np.cumsum([len(text) for text in cut]))),
             loose,
             np.where(is_loose, np.cumsum(is_loose) - 1, -1),
@@ -108,27 +106,27 @@ def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:
         fill = phrases.filler(rng, phrases.CLAIMS[subject])
         templates = phrases.SENTENCES[subject]
         text: list[str] = []
-        left = size
-        while left > 0:
+        rest = size
+        while rest > 0:
             text.append(fill(rng.choice(templates)))
-            left -= len(text[-1].encode())
-            if -left > size // 20:  # the last one would be too much
+            rest -= len(text[-1].encode())
+            if -rest > size // 20:
                 break
         count -= len(text)
         yield text
 
 
 def clauses(text: str) -> list[tuple[str, bool]]:
-    """Cut a text into clauses; those without a letter or a digit stay where they are."""
+    """Return the clauses of a text, each with whether it may be exchanged: if it has a word."""
     return [(c, any(map(str.isalnum, c))) for c in _CLAUSE.findall(text) if c]
 
 
 def markup_and_clauses(html: str) -> list[tuple[str, bool]]:
-    """Cut HTML into markup, which stays where it is, and the clauses between."""
-    pieces: list[tuple[str, bool]] = []
+    """Return the fragments of HTML: markup, which may not be exchanged, and clauses."""
+    fragments: list[tuple[str, bool]] = []
     for number, part in enumerate(_MARKUP.split(html)):
-        pieces += [(part, False)] if number % 2 else clauses(part)
-    return pieces
+        fragments += [(part, False)] if number % 2 else clauses(part)
+    return fragments
 
 
 def _texts(file: Path, *fields: str) -> list[str]:
@@ -139,9 +137,9 @@ def _texts(file: Path, *fields: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticCorpus:
-    """Makes documents out of a stock.
+    """A sequence of documents made from a stock.
 
-    own: the share of pieces that are not exchanged; news: whether duplicates are those of news.
+    own: the share of fragments that are kept; news: duplicates differ in a punctuation mark.
     """
 
     stock: Stock
@@ -150,7 +148,7 @@ class SyntheticCorpus:
     news: bool = False
 
     @classmethod
-    def of(cls, kind: str, file: Path | None = None, seed: int = 1) -> SyntheticCorpus:
+    def of(cls, kind: str, file: Path | None = None, seed: int = 1) -> Self:
         """Return the corpus of a kind."""
         return cls(stock(kind, file), OWN[kind], seed, kind == "news")
 
@@ -158,19 +156,19 @@ class SyntheticCorpus:
         """Return the texts of `count` documents from number `first` on."""
         numbers = np.arange(first, first + count, dtype=np.uint64)
         origins = self.origins(numbers)
-        chosen, ends = self._chosen(origins)
-        pieces = [self.stock.pieces[i] for i in chosen.tolist()]
+        indices, ends = self._fragments_of(origins)
+        fragments = [self.stock.fragments[i] for i in indices.tolist()]
         changed = origins != numbers
         if not self.news:
             changed &= _mixed(numbers, self.seed, 1) % 2 == 1
         starts = ends - np.diff(ends, prepend=0)
         for i in np.flatnonzero(changed).tolist():
-            self._change(int(numbers[i]), pieces, chosen, starts[i], ends[i])
+            self._change(int(numbers[i]), fragments, indices, starts[i], ends[i])
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
-        return ["".join(pieces[start:end]) for start, end in bounds]
+        return ["".join(fragments[start:end]) for start, end in bounds]
 
     def origins(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return for each document the one that it is a duplicate of, else its own number."""
+        """Return the number of each document's original, its own number if it is no duplicate."""
         n = np.uint64(DUPLICATES)
         if self.news:
             return np.where(numbers % n == n - np.uint64(1), numbers - np.uint64(1), numbers)
@@ -190,44 +188,48 @@ class SyntheticCorpus:
             for number, text in enumerate(self.texts(first, count), first)
         ]
 
-    def _chosen(self, origins: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the pieces of n documents, one after the other, and where each ends, (n,)."""
+    def _fragments_of(
+        self, origins: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the fragments of n documents, one after the other, and where each ends, (n,)."""
         stock = self.stock
         texts = (_mixed(origins, self.seed, 4) % (len(stock.starts) - 1)).astype(np.int64)
         lengths = stock.starts[texts + 1] - stock.starts[texts]
         ends = np.cumsum(lengths)
         place = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
-        pieces = np.repeat(stock.starts[texts], lengths) + place
+        fragments = np.repeat(stock.starts[texts], lengths) + place
         named = np.repeat(origins << np.uint64(20), lengths) + place.astype(np.uint64)
-        drawn = _mixed(named, self.seed, 5)
-        away = ((drawn >> np.uint64(16)) % stock.near).astype(np.int64)
-        rank = stock.rank[pieces]
-        others = stock.loose[(rank + away - stock.near // 2) % len(stock.loose)]
-        stays = (rank < 0) | (drawn % 2**16 < self.own * 2**16)
-        return np.where(stays, pieces, others), ends
+        random_bits = _mixed(named, self.seed, 5)
+        away = ((random_bits >> np.uint64(16)) % stock.near).astype(np.int64)
+        rank = stock.rank[fragments]
+        exchanged = stock.loose[(rank + away - stock.near // 2) % len(stock.loose)]
+        stays = (rank < 0) | (random_bits % 2**16 < self.own * 2**16)
+        return np.where(stays, fragments, exchanged), ends
 
     def _change(
-        self, number: int, pieces: list[str], chosen: NDArray[np.int64], start: int, end: int
+        self, number: int, fragments: list[str], indices: NDArray[np.int64], start: int, end: int
     ) -> None:
-        """Change a character of a document in a piece that is no markup; of news a mark."""
+        """Change a character of a document in a fragment that is no markup; of news a mark."""
         rng = random.Random(number)
         if self.news:
             marks = [
                 (at, place)
                 for at in range(start, end)
-                for place, letter in enumerate(pieces[at])
+                for place, letter in enumerate(fragments[at])
                 if letter in _MARKS
             ]
             for at, place in rng.sample(marks, min(len(marks), 1)):
-                piece = pieces[at]
-                pieces[at] = piece[:place] + _MARKS[piece[place]] + piece[place + 1 :]
+                fragment = fragments[at]
+                fragments[at] = fragment[:place] + _MARKS[fragment[place]] + fragment[place + 1 :]
             return
-        loose = start + np.flatnonzero(self.stock.rank[chosen[start:end]] >= 0)
+        loose = start + np.flatnonzero(self.stock.rank[indices[start:end]] >= 0)
         if len(loose):
             at = int(rng.choice(loose))
-            piece = pieces[at]
-            cut = rng.randrange(len(piece))
-            pieces[at] = piece[:cut] + chr(rng.randrange(0x4E00, 0x9FA5)) + piece[cut + 1 :]
+            fragment = fragments[at]
+            cut = rng.randrange(len(fragment))
+            fragments[at] = (
+                fragment[:cut] + chr(rng.randrange(0x4E00, 0x9FA5)) + fragment[cut + 1 :]
+            )
 
 
 def _mixed(numbers: NDArray[np.uint64], seed: int, salt: int) -> NDArray[np.uint64]:
@@ -241,39 +243,28 @@ def _mixed(numbers: NDArray[np.uint64], seed: int, salt: int) -> NDArray[np.uint
 def fill(
     uri: str, name: str, corpus: SyntheticCorpus, numbers: range, *, processes: int = 1
 ) -> None:
-    """Insert the documents of these numbers into `database.collection`, several chunks at once."""
+    """Insert the documents of a range of numbers into `database.collection`, by n processes."""
     starts = range(numbers.start, numbers.stop, CHUNK)
     chunks = [(first, min(CHUNK, numbers.stop - first)) for first in starts]
     if processes == 1:
-        inserter = _Inserter(uri, name, corpus)
+        _begin(uri, name, corpus)
         for chunk in chunks:
-            inserter.insert(*chunk)
-        inserter.client.close()
+            _insert(chunk)
+        _inserters.pop()[0].close()
         return
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (uri, name, corpus)) as pool:
         for first in range(0, len(chunks), _CHUNKS_AHEAD * processes):
             list(pool.map(_insert, chunks[first : first + _CHUNKS_AHEAD * processes]))
 
 
-class _Inserter:
-    """Makes and inserts chunks, in whatever process."""
-
-    def __init__(self, uri: str, name: str, corpus: SyntheticCorpus) -> None:
-        self.client = MongoClient[dict[str, Any]](uri, w=1, journal=False)
-        database, _, collection = name.partition(".")
-        self._collection = self.client[database][collection]
-        self._corpus = corpus
-
-    def insert(self, first: int, count: int) -> None:
-        self._collection.insert_many(self._corpus.documents(first, count), ordered=False)
-
-
-_inserters: list[_Inserter] = []  # of this process
+_inserters: list[tuple[MongoClient[dict[str, Any]], str, SyntheticCorpus]] = []  # of this process
 
 
 def _begin(uri: str, name: str, corpus: SyntheticCorpus) -> None:
-    _inserters.append(_Inserter(uri, name, corpus))
+    _inserters.append((MongoClient(uri, w=1, journal=False), name, corpus))
 
 
 def _insert(chunk: tuple[int, int]) -> None:
-    _inserters[0].insert(*chunk)
+    client, name, corpus = _inserters[-1]
+    database, _, collection = name.partition(".")
+    client[database][collection].insert_many(corpus.documents(*chunk), ordered=False)

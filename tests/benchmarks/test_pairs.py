@@ -18,7 +18,7 @@ def test_each_pair_has_a_label_and_a_licence_that_allows_its_use():
     assert all(pair["a"] != pair["b"] for pair in pairs)
 
 
-def test_a_table_counts_by_bank_what_is_joined():
+def test_a_table_counts_the_joined_pairs_by_bank():
     pairs = [{"part": "pairs", "bank": "one", "label": label} for label in "SSDDU"]
     lines = list(score.table(pairs, [True, False, False, True, True]))
     assert [line.split()[0] for line in lines] == ["bank", "one", "all"]

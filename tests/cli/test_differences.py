@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from dedup_job.report.output import Output
-from dedup_job.report.pairs import legend, marked_line, pieces_of, side_by_side, visible
+from dedup_job.report.pairs import diff, legend, marked_line, side_by_side, visible
 from tests.running import invoke
 
 TEXTS = st.text("ABab是不了1.。)\n 　", max_size=40)
@@ -49,7 +49,7 @@ def printed(left, right, console):
 @given(TEXTS, TEXTS)
 @example("A. B.", "")
 def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
-    pieces = pieces_of(left, right)
+    pieces = diff(left, right)
     assert "".join(p.left for p in pieces) == left
     assert "".join(p.right for p in pieces) == right
     if not any(c in "ABab" for c in left + right):  # no labels
@@ -61,7 +61,7 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left, right):
 def test_numbers_words_and_letters_are_changed_whole_and_labels_of_choices_are_no_changes(
     left, right, changed
 ):
-    assert [(p.left, p.right) for p in pieces_of(left, right) if not p.same] == changed
+    assert [(p.left, p.right) for p in diff(left, right) if not p.same] == changed
 
 
 @pytest.mark.parametrize(("left", "right"), LABELLED)
@@ -124,7 +124,7 @@ def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context():
 )
 def test_hostile_texts_take_a_moment_only(left, right):
     began = time.process_time()
-    pieces = pieces_of(left, right)
+    pieces = diff(left, right)
     assert "".join(p.right for p in pieces) == right
     assert len(printed(left, right, plain())) < 20_000
     assert marked_line(left, right, plain(), 200).cell_len < 1000

@@ -1,16 +1,13 @@
-"""Choices in other fields are compared, whatever they are written as, in files and databases."""
+"""Choices in fields of their own are compared in any form, in files and in databases."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from dedup_job import UsageError
 from tests.datafiles.test_file import decide, read, write
-from tests.running import dedup, invoke, run_here, uri_of
+from tests.running import invoke
 
-Choices = Callable[[list[str]], Any]
 BOTH = {"source__field": "title,options"}
 TITLE = "下列说法正确的是"
 ONE = ["甲烷可以燃烧", "水可以燃烧", "氧气可以燃烧", "氮气可以燃烧"]
@@ -40,26 +37,17 @@ def questions(choices):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_with_other_choices_are_other_questions(kind, tmp_path):
-    report, out, _ = decide(tmp_path, questions(KINDS[kind]), **BOTH)
-    assert [row["id"] for row in read(out)] == [0, 1]
+def test_questions_with_other_choices_are_kept_in_files_and_in_databases(kind, tmp_path, job):
+    rows = questions(KINDS[kind])
+    report, out, _ = decide(tmp_path, rows, **BOTH)
+    assert read(out) == rows[:2]
     assert (report.counts.exact, report.differing) == (1, {"answer": 1})
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_documents_with_other_choices_are_other_questions(kind, database):
-    given = [{"_id": q.pop("id"), **q} for q in questions(KINDS[kind])]
-    database.source.insert_many(given)
-    run_here(database, **BOTH)
-    kept = [{k: v for k, v in d.items() if k != "dedup"} for d in database.target.find()]
-    assert [d["_id"] for d in kept] == [0, 1]
-    assert [type(d["options"]) for d in kept] == [type(d["options"]) for d in given[:2]]
-
-
-@pytest.mark.parametrize("kind", ["texts", "key and value", "an object of arrays", "one text"])
-def test_columns_of_csv_are_several_fields(kind, tmp_path):
-    given = [{**q, "options": json.dumps(q["options"])} for q in questions(KINDS[kind])]
-    _, out, _ = decide(tmp_path, given, ".csv", **BOTH)
+    made = job([{"_id": q["id"], **q} for q in rows], **BOTH)
+    made.run()
+    assert [d["options"] for d in made.kept.values()] == [q["options"] for q in rows[:2]]
+    (tmp_path / "ledger.jsonl").unlink()
+    columns = [{**q, "options": json.dumps(q["options"])} for q in rows]
+    _, out, _ = decide(tmp_path, columns, ".csv", **BOTH)
     assert [int(row["id"]) for row in read(out)] == [0, 1]
 
 
@@ -71,8 +59,8 @@ def test_texts_are_cleaned_but_in_arrays_and_objects_where_they_stay(tmp_path):
 
 
 def test_a_record_without_its_last_columns_keeps_the_order_of_the_others(tmp_path):
-    given = "b,a\n<b>甲</b>\n<b>乙</b>,丙\n".encode()
-    _, out, _ = decide(tmp_path, given, ".csv", source__field="a,b", output__text="cleaned")
+    content = "b,a\n<b>甲</b>\n<b>乙</b>,丙\n".encode()
+    _, out, _ = decide(tmp_path, content, ".csv", source__field="a,b", output__text="cleaned")
     assert out.read_text("utf-8").split() == ["b,a", "甲", "乙,丙"]
 
 
@@ -94,38 +82,36 @@ def test_a_report_says_that_dropped_rows_differ_in_other_fields(tmp_path):
 
 
 def test_ids_and_what_is_empty_are_no_difference(tmp_path):
-    given = [{"id": n, "_id": n, "text": "甲烷", "note": note} for n, note in enumerate(["", None])]
-    report, *_ = decide(tmp_path, [*given, {"text": "甲烷"}])
+    rows = [{"id": n, "_id": n, "text": "甲烷", "note": note} for n, note in enumerate(["", None])]
+    report, *_ = decide(tmp_path, [*rows, {"text": "甲烷"}])
     assert (report.counts.exact, report.differing) == (2, {})
 
 
 @pytest.mark.parametrize("number", [9, 1200])
-def test_a_source_that_is_partly_no_text_is_told_whatever_its_size(number, database, tmp_path):
+def test_a_source_of_which_a_part_is_no_text_is_a_warning_at_any_size(number, job, tmp_path):
     texts = [f"第{n}道不同的题目" if n % 5 else n for n in range(number)]
-    database.source.insert_many({"_id": n, "text": text} for n, text in enumerate(texts))
-    of = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
-    done = dedup("run", *of, "--yes", "--report", str(tmp_path / "r.json"), uri=uri_of(database))
-    assert done.returncode == 0
-    assert "WARNING: 2" in done.stdout
+    made = job({"_id": n, "text": text} for n, text in enumerate(texts))
+    ended = made.dedup("run", "--yes", "--report", str(tmp_path / "r.json"))
+    assert (ended.returncode, "WARNING: 2" in ended.stdout) == (0, True)
     assert "no text" in json.loads((tmp_path / "r.json").read_bytes())["warnings"][0]
     source = write(tmp_path / "in.jsonl", [{"text": text} for text in texts])
     assert "WARNING: 2" in invoke("file", str(source), str(tmp_path / "out.jsonl")).output
 
 
 @pytest.mark.parametrize("value", [5, [1, 2], {"n": 3}, True, [[0.5, 1.5]], {"a": {"b": 1}}])
-def test_a_source_of_which_nothing_is_text_is_refused(value, database, tmp_path):
-    database.source.insert_many({"_id": n, "text": value, "name": "x"} for n in range(3))
+def test_a_source_without_any_text_is_refused(value, job, tmp_path):
+    made = job({"_id": n, "text": value, "name": "x"} for n in range(3))
     with pytest.raises(UsageError, match=r"has a text in 'text'\. .*name"):
-        run_here(database)
-    assert database.list_collection_names() == ["source"]
+        made.run()
+    assert made.database.list_collection_names() == ["source"]
     with pytest.raises(UsageError, match="could be kept"):
         decide(tmp_path, [{"text": value, "name": "x"}] * 3)
 
 
 @pytest.mark.parametrize("rows", [3, 999, 1001])
 @pytest.mark.parametrize("field", ["titel", "title,optoins"])
-def test_a_field_that_no_row_has_is_refused_with_those_that_there_are(rows, field, tmp_path):
-    given = [{"id": n, "title": f"第{n}题", "options": ["甲"]} for n in range(rows)]
+def test_a_field_that_no_row_has_is_refused_with_the_names_of_the_fields(rows, field, tmp_path):
+    made = [{"id": n, "title": f"第{n}题", "options": ["甲"]} for n in range(rows)]
     with pytest.raises(UsageError, match="options"):
-        decide(tmp_path, given, source__field=field)
+        decide(tmp_path, made, source__field=field)
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

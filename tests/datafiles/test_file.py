@@ -1,4 +1,4 @@
-"""`dedup file` decides the rows of a file as `dedup run` decides documents, and loses none."""
+"""`dedup file` decides rows as `dedup run` decides documents, and loses none."""
 
 import csv
 import errno
@@ -15,7 +15,7 @@ from dedup_job.commands.run import Watch
 from dedup_job.datafiles.formats import named, reading
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DedupError
-from tests.running import dedup, invoke, refusal, run_here
+from tests.running import dedup, invoke, refusal
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".ndjson", ".csv", ".tsv", ".csv.gz"]
 NAMES = {"decision", "of", "reason", "distance", "similarity", "probability", "found_by", "detail"}
@@ -35,63 +35,53 @@ def rows():
 
 
 def write(file, rows):
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    if {".csv", ".tsv"} & {*file.suffixes}:
-        out = io.StringIO(newline="")
-        delimiter = "\t" if ".tsv" in file.suffixes else ","
-        writer = csv.DictWriter(out, rows[0].keys(), delimiter=delimiter)
+    """Write rows as CSV or JSON lines, compressed or not, as the file's name says."""
+    text = io.StringIO(newline="")
+    if delimiter := _delimiter(file):
+        writer = csv.DictWriter(text, rows[0].keys(), delimiter=delimiter)
         writer.writeheader()
         writer.writerows(rows)
-        _write_bytes(file, out.getvalue().encode())
     else:
-        _write_bytes(file, lines)
+        text.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    content = text.getvalue().encode()
+    file.write_bytes(gzip.compress(content) if file.suffix == ".gz" else content)
     return file
 
 
-def _write_bytes(file, data):
-    file.write_bytes(gzip.compress(data) if file.suffix == ".gz" else data)
-
-
 def read(file):
-    data = file.read_bytes()
-    if file.suffix == ".gz":
-        data = gzip.decompress(data)
-    if {".csv", ".tsv"} & {*file.suffixes}:
-        delimiter = "\t" if ".tsv" in file.suffixes else ","
-        return [*csv.DictReader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)]
-    return [json.loads(line) for line in data.decode().splitlines()]
+    """Return the rows of a file, as `write` writes them."""
+    content = file.read_bytes()
+    text = (gzip.decompress(content) if file.suffix == ".gz" else content).decode()
+    if delimiter := _delimiter(file):
+        return [*csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)]
+    return [json.loads(line) for line in text.splitlines()]
 
 
-def lines(file):
-    return [*map(json.loads, file.read_text(encoding="utf-8").splitlines())]
+def _delimiter(file):
+    return next((d for suffix, d in {".csv": ",", ".tsv": "\t"}.items() if suffix in file.name), "")
 
 
-def decide(folder, given, suffix=".jsonl", **flags):
-    """Decide rows, or bytes of a file; return the report, the new file and the ledger's lines."""
+def decide(folder, rows, suffix=".jsonl", **flags):
+    """Decide rows, or the bytes of a file; return report, output file and ledger lines."""
     source, out = folder / f"in{suffix}", folder / f"out{suffix}"
-    source.write_bytes(given) if isinstance(given, bytes) else write(source, given)
+    source.write_bytes(rows) if isinstance(rows, bytes) else write(source, rows)
     settings = load_settings(None, {name.replace("__", "."): v for name, v in flags.items()})
     report = deduplicate_file(settings, Files(source, out, folder / "ledger.jsonl"))
-    return report, out, lines(folder / "ledger.jsonl")
+    return report, out, read(folder / "ledger.jsonl")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_rows_are_decided_as_a_run_decides_documents(rows, suffix, tmp_path, database):
-    database.source.insert_many({"_id": n, "text": row["text"]} for n, row in enumerate(rows, 1))
-    counts = run_here(database).counts
+def test_rows_are_decided_as_a_run_decides_documents(rows, suffix, tmp_path, job):
+    made = job(row["text"] for row in rows)
+    counts = made.run().counts
     report, out, ledger = decide(tmp_path, rows, suffix)
     assert report.counts == counts
-    dropped = {row.pop("row"): row for row in ledger}
-    wanted = {
-        row["_id"]: {name: row[name] for name in row if name in NAMES}
-        for row in database["target.ledger"].find()
-    }
-    assert {n: {k: row[k] for k in row if k in NAMES} for n, row in dropped.items()} == wanted
-    assert {n: int(row["id"]) for n, row in dropped.items()} == {n: n - 1 for n in dropped}
-    kept, documents = read(out), database.target.find().sort("_id", 1)
-    assert [(int(row["id"]) + 1, row["text"]) for row in kept] == [
-        (d["_id"], d["text"]) for d in documents
-    ]
+    dropped = {row["row"]: {k: row[k] for k in row if k in NAMES} for row in ledger}
+    expected = made.dropped.items()
+    assert dropped == {id_: {k: row[k] for k in row if k in NAMES} for id_, row in expected}
+    assert [int(row["id"]) + 1 for row in ledger] == [*dropped]
+    kept = {int(row["id"]) + 1: row["text"] for row in read(out)}
+    assert kept == {id_: document["text"] for id_, document in made.kept.items()}
 
 
 @pytest.mark.parametrize(
@@ -106,20 +96,20 @@ def test_a_kept_line_stays_as_it_is_but_for_a_text_that_is_to_be_cleaned(tmp_pat
     assert out.read_bytes().decode() == after
 
 
-def test_each_row_without_a_text_is_told_of(tmp_path):
-    given = [
+def test_each_row_without_a_text_is_in_the_ledger_with_its_reason(tmp_path):
+    rows = [
         '{"text": "甲烷的分子式"}'.encode(), b"",
         b'{"other": 1}', b'{"text": null}', b'{"text": 5}', b'{"text": "<p></p>"}', b"{broken",
         b"[1]", b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"[" * 100_000,
     ]  # fmt: skip
-    report, out, ledger = decide(tmp_path, b"\n".join(given))
+    report, out, ledger = decide(tmp_path, b"\n".join(rows))
     reasons = {row["row"]: (row["decision"], row["reason"]) for row in ledger}
     skipped, quarantined = "skipped", ("quarantined", "undecodable")
     assert reasons == {
         3: (skipped, "missing"), 4: (skipped, "missing"), 5: (skipped, "not_text"),
         6: (skipped, "empty"), **dict.fromkeys(range(7, 12), quarantined),
     }  # fmt: skip
-    assert report.counts.scanned == len(given) - 1
+    assert report.counts.scanned == len(rows) - 1
     assert len(read(out)) == 1
 
 
@@ -167,13 +157,17 @@ def test_a_file_that_is_not_as_it_should_be_is_refused(name, content, said, tmp_
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_stop_leaves_no_file_and_the_former_one(rows, tmp_path):
+def test_a_stop_leaves_the_former_file_and_no_other(rows, tmp_path):
     source, out = write(tmp_path / "in.csv", rows), tmp_path / "out.csv"
     out.write_text("former", encoding="utf-8")
-    watch = Watch(stop=lambda: True)
-    deduplicate_file(load_settings(), Files(source, out, tmp_path / "l.jsonl"), watch)
+    out.chmod(0o600)
+    files = Files(source, out, tmp_path / "l.jsonl")
+    deduplicate_file(load_settings(), files, Watch(stop=lambda: True))
     assert out.read_text(encoding="utf-8") == "former"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+    deduplicate_file(load_settings(), files)
+    assert len(read(out)) > 100
+    assert out.stat().st_mode & 0o777 == 0o600  # the former permissions
 
 
 def test_the_same_file_makes_the_same_bytes(rows, tmp_path):
@@ -199,9 +193,9 @@ def test_the_command_tells_what_it_did_and_quarantined_rows_have_an_exit_code(tm
 
 def test_any_text_in_a_csv_is_the_same_behind_it(tmp_path):
     fields = ["a\rb", "a\nb", "a\r\nb", "\r", '"', "a,b", "\t", " a ", ""]
-    given = [{"text": f"题目{n}" * n, "x": x} for n, x in enumerate(fields, 1)]
+    rows = [{"text": f"题目{n}" * n, "x": x} for n, x in enumerate(fields, 1)]
     for suffix in (".csv", ".tsv"):
-        assert read(decide(tmp_path, given, suffix)[1]) == given
+        assert read(decide(tmp_path, rows, suffix)[1]) == rows
         (tmp_path / "ledger.jsonl").unlink()
 
 
@@ -218,17 +212,10 @@ def test_a_report_takes_the_place_of_no_other_file(same, tmp_path):
 
 
 def test_a_text_that_a_run_would_not_clean_is_not_cleaned(tmp_path):
-    given = [{"text": "<p></p>" * 200 + "甲烷"}, {"text": "甲烷"}]
-    _, out, ledger = decide(tmp_path, given, source__max_chars=100)
+    rows = [{"text": "<p></p>" * 200 + "甲烷"}, {"text": "甲烷"}]
+    _, out, ledger = decide(tmp_path, rows, source__max_chars=100)
     assert [(row["row"], row["reason"]) for row in ledger] == [(1, "too_large")]
-    assert read(out) == given[1:]
-
-
-def test_a_former_file_keeps_its_rights(tmp_path):
-    source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
-    out.touch(0o600)
-    deduplicate_file(load_settings(), Files(source, out))
-    assert out.stat().st_mode & 0o777 == 0o600
+    assert read(out) == rows[1:]
 
 
 def test_a_pipe_is_not_replaced(tmp_path):
@@ -238,7 +225,7 @@ def test_a_pipe_is_not_replaced(tmp_path):
         deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
 
 
-def test_where_the_ledger_cannot_be_ended_neither_file_is_there(tmp_path, monkeypatch):
+def test_if_the_ledger_cannot_be_written_neither_file_appears(tmp_path, monkeypatch):
     source = write(tmp_path / "in.jsonl", ROWS)
     synced = os.fsync
 
@@ -258,9 +245,9 @@ def test_where_the_ledger_cannot_be_ended_neither_file_is_there(tmp_path, monkey
 
 
 def test_large_rows_come_in_small_pages(tmp_path):
-    given = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
+    rows = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl"):
-        source = write(tmp_path / f"in{suffix}", given)
+        source = write(tmp_path / f"in{suffix}", rows)
         with reading(named(source), "text") as reader:
             pages = [len(page.numbers) for page in reader.pages()]
         assert sum(pages) == 60

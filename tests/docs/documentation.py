@@ -1,4 +1,4 @@
-"""The pages as tests read them: sections, code, links and figures."""
+"""Parsing of the pages: sections, code, tables and options."""
 
 import re
 from functools import cache
@@ -10,7 +10,7 @@ from dedup_job.cli import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-HELP = {"-h", "--help"}  # every command has it; the pages say so once
+HELP = {"-h", "--help"}  # an option of every command, listed once
 READMES = ("README.md", "README.zh-CN.md")
 TRANSLATED = [(ROOT / READMES[0], ROOT / READMES[1])] + [
     (page.with_name(page.name.replace(".zh.md", ".md")), page) for page in DOCS.glob("*.zh.md")
@@ -27,28 +27,28 @@ def read(page):
 
 
 def name_of(page):
-    """Return the name of a page as a test shows it."""
+    """Return the path of a page relative to the repository."""
     return str(page.relative_to(ROOT))
 
 
 def without_fences(text):
-    """Return a text without its blocks of code."""
+    """Return a text without its code blocks."""
     return _FENCE.sub("", text)
 
 
 def fences(text):
-    """Return language and content of each block of code, comments and Chinese left out."""
-    return [(found[2], _COMMENT.sub("", found[3])) for found in _FENCE.finditer(text)]
+    """Return language and content of each code block, without comments and Chinese."""
+    return [(block[2], _COMMENT.sub("", block[3])) for block in _FENCE.finditer(text)]
 
 
 def headings(text):
     """Return level and words of each heading."""
-    found = re.findall(r"^(#+) (.*)$", without_fences(text), re.M)
-    return [(len(marks), words) for marks, words in found]
+    headings = re.findall(r"^(#+) (.*)$", without_fences(text), re.M)
+    return [(len(marks), words) for marks, words in headings]
 
 
 def section(page, heading):
-    """Return what stands below a heading, up to the next one."""
+    """Return the text below a heading, up to the next one; AssertionError without the heading."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", read(page), re.M | re.S)
     assert found, f"{page.name} has no heading {heading!r}"
     return found[1]
@@ -60,30 +60,30 @@ def first_column(text):
 
 
 def spans(text):
-    """Return what stands in backticks."""
+    """Return the texts in backticks outside code blocks."""
     return re.findall(r"`([^`\n]+)`", without_fences(text))
 
 
 def code(text):
-    """Yield what stands in backticks, and each line of the blocks of code."""
+    """Yield the texts in backticks, and each line of the code blocks."""
     yield from spans(text)
-    for found in _FENCE.finditer(text):
-        yield from found[3].splitlines()
+    for block in _FENCE.finditer(text):
+        yield from block[3].splitlines()
 
 
 def flags(text):
-    """Return the names of options in a text, long ones."""
+    """Return the long options in a text."""
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
 
 
 def slug(heading):
-    """Return the anchor of a heading, as both the site and the repository have it."""
+    """Return the anchor of a heading, on the site and on GitHub."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 @cache
 def options_in_help(path):
-    """Return the names of the options that --help of a command lists."""
+    """Return the options in the --help of a command."""
     result = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
     rows = re.findall(r"^  (-[^ ].*?)(?:  |$)", result.stdout, re.M)
@@ -91,6 +91,6 @@ def options_in_help(path):
 
 
 def options_in(text):
-    """Return the names of the options in the first column of the tables of a text."""
+    """Return the options in the first column of the tables of a text."""
     cells = first_column(text)
     return {name for cell in cells for name in re.findall(r"(?<=`)--?[a-z][a-z-]*", cell)}

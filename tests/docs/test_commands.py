@@ -1,4 +1,4 @@
-"""The pages of commands and settings are made from the program."""
+"""The pages of commands and settings agree with the program."""
 
 import re
 import signal
@@ -38,7 +38,7 @@ EVERY = [(), *COMMANDS]
 
 
 def unknown(text):
-    """Yield each command and option in a piece of code that does not exist."""
+    """Yield each command and option in a line of code that does not exist."""
     call = re.search(r"(?<![\w./-])dedup ([a-z]+)(?: ([a-z]+)|(?=[\s`]|$))([^|;&]*)", text)
     if call and call[1] != "did":  # of a message: documents that dedup did not write
         path = (call[1], call[2]) if call[1] in GROUPS and call[2] else (call[1],)
@@ -52,7 +52,7 @@ def unknown(text):
 
 @pytest.mark.parametrize("page", COMMAND_PAGES, ids=name_of)
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_the_options_of_each_command_are_those_of_its_help(path, page):
+def test_the_page_lists_the_options_of_each_command(path, page):
     listed = options_in_help(path)
     elsewhere = HELP if path == ("run",) else HELP | SHARED
     assert listed >= HELP
@@ -66,7 +66,7 @@ def test_the_page_describes_every_command_and_no_other(page):
 
 
 @pytest.mark.parametrize("name", CODES)
-def test_the_exit_codes_are_those_of_the_errors(name):
+def test_the_page_lists_the_exit_codes_of_all_errors(name):
     def codes(error):
         return {error.code}.union(*(codes(child) for child in error.__subclasses__()))
 
@@ -86,21 +86,15 @@ PAGE = DOCS / "settings.md"
 NAMES = {name for name, *_ in load().rows()}
 
 
-def generated():
-    """Return the first cells of the generated tables."""
-    parts = re.findall(r"<!-- begin settings: \w+ -->(.*?)<!-- end -->", read(PAGE), re.S)
-    return [cell for part in parts for cell in first_column(part) if cell.startswith("`")]
-
-
-def test_the_settings_are_those_of_the_program():
-    assert {cell.strip("`* ") for cell in generated()} == NAMES
-
-
-def test_the_settings_marked_with_a_star_are_those_of_the_stamp():
-    starred = {cell.strip("`* ") for cell in generated() if cell.endswith("*")}
+def test_the_page_lists_all_settings_and_marks_the_stamp_with_stars():
+    tables = re.findall(r"<!-- begin settings: \w+ -->(.*?)<!-- end -->", read(PAGE), re.S)
+    cells = [cell for table in tables for cell in first_column(table) if cell.startswith("`")]
+    assert {cell.strip("`* ") for cell in cells} == NAMES
     stamp = load().settings.stamp()
     assert stamp.pop("rules") == RULES
-    assert starred == {f"{part}.{name}" for part, values in stamp.items() for name in values}
+    assert {cell.strip("`* ") for cell in cells if cell.endswith("*")} == {
+        f"{part}.{name}" for part, values in stamp.items() for name in values
+    }
 
 
 @pytest.mark.parametrize("page", USER_PAGES, ids=name_of)
@@ -117,6 +111,6 @@ def test_every_reason_and_status_is_explained(word):
     assert any(f"`{word}`" in cell for cell in cells)
 
 
-def test_the_presets_listed_are_those_in_configs():
+def test_the_page_lists_the_presets():
     listed = re.findall(r"\(\.\./configs/([a-z]+)\.toml\)", read(PAGE))
     assert sorted(listed) == sorted(file.stem for file in (ROOT / "configs").glob("*.toml"))

@@ -1,4 +1,4 @@
-"""The pages of the site: their links, figures, examples and words are those of the program."""
+"""The pages of the site: links, examples, and agreement with the program."""
 
 import re
 import subprocess
@@ -31,58 +31,43 @@ TAGS = r"<a id=\"([^\"]+)\">"
 PACKAGE = ROOT / "dedup_job"
 FOLDERS = "|".join(f.name for root in (ROOT, PACKAGE) for f in root.iterdir() if f.is_dir())
 PATH = re.compile(rf"(?<![\w./$~:-])(?:(?:{FOLDERS})/[\w./-]*\w|[\w-]+\.py\b)")
-EXAMPLES = {"docs/s", "docs/page.zh.md", "utils.py"}  # no files, and the text says so
+EXAMPLES = {"docs/s", "docs/page.zh.md", "utils.py"}  # no files
 
 
 def anchors(page):
-    """Return what a link to this page may name behind its #."""
     text = read(page)
     return {slug(words) for _, words in headings(text)} | set(re.findall(TAGS, text))
 
 
-def broken(page):
-    """Return the links of a page that lead nowhere."""
-    wrong = []
-    for link in re.findall(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)", _text(page)):
-        if "://" in link:
-            continue
-        name, _, anchor = link.partition("#")
-        target = (page.parent / name).resolve() if name else page
-        if not target.exists() or (anchor and anchor not in anchors(target)):
-            wrong.append(link)
-    return wrong
+def is_broken(page, link):
+    name, _, anchor = link.partition("#")
+    target = (page.parent / name).resolve() if name else page
+    return not target.exists() or (anchor and anchor not in anchors(target))
 
 
-def _text(page):
-    return re.sub(r"`[^`\n]+`", "x", without_fences(read(page)))
-
-
-def test_the_generated_parts_are_those_of_the_program():
+def test_the_generated_parts_are_up_to_date():
     names = [name_of(page) for page in make_docs.stale()]
     assert names == [], "run scripts/make_docs.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page):
-    assert broken(page) == []
+def test_no_link_is_broken(page):
+    text = re.sub(r"`[^`\n]+`", "x", without_fences(read(page)))
+    links = re.findall(r"(?<!!)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)", text)
+    assert [link for link in links if "://" not in link and is_broken(page, link)] == []
 
 
-def gone(text):
-    """Return the files that a text names and that are not there; a module needs no ending."""
-    named = {found[0] for line in code(text) for found in PATH.finditer(line)} - EXAMPLES
-    return sorted(name for name in named if not _exists(name))
-
-
-def _exists(name):
-    if "/" not in name:  # beside a file whose folder was named
+def exists(name):
+    if "/" not in name:  # in a folder that the text named before
         return any(next((ROOT / part).rglob(name), None) for part in ("dedup_job", "scripts"))
-    names = (name, f"{name}.py", f"{name.rpartition('.')[0]}.py")  # the last of a function
+    names = (name, f"{name}.py", f"{name.rpartition('.')[0]}.py")  # a module, a function of one
     return any((root / each).exists() for root in (ROOT, PACKAGE) for each in names)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=name_of)
 def test_every_file_that_a_page_names_exists(page):
-    assert gone(read(page)) == []
+    named = {path[0] for line in code(read(page)) for path in PATH.finditer(line)} - EXAMPLES
+    assert [name for name in named if not exists(name)] == []
 
 
 def test_the_house_lists_every_folder_and_file_of_the_package():
@@ -109,10 +94,10 @@ def test_every_page_is_in_the_navigation_of_the_site():
     )
 
 
-def test_what_the_site_changes_in_a_page():
-    told = "[the README](../README.md#x)，\n[这](api.md)：\n\n- 一\n\n```\n第一\n行\n```\n"
-    changed = told.replace("[the README](../README.md#x)，\n", "the README，")
-    assert site_hooks.on_page_markdown(told) == changed
+def test_the_site_drops_outside_links_joins_chinese_lines_and_unescapes_bars():
+    text = "[the README](../README.md#x)，\n[这](api.md)：\n\n- 一\n\n```\n第一\n行\n```\n"
+    changed = text.replace("[the README](../README.md#x)，\n", "the README，")
+    assert site_hooks.on_page_markdown(text) == changed
     assert site_hooks.on_page_content(r"<td>a \| b</td>") == "<td>a | b</td>"
 
 
@@ -121,7 +106,7 @@ def test_each_finding_has_one_sentence_that_says_whether_it_is_an_error(page, no
     table = read(DOCS / page).split("|---|---|---|\n")[1].split("\n\n")[0]
     rows = re.findall(r"^\| (.+?) \| (\S+) \| (.+?) \|$", table, re.M)
     assert [name for name, _, _ in rows] == [*map(str, Check)]
-    assert [said == no for _, said, _ in rows] == [check in NOTES for check in Check]
+    assert [answer == no for _, answer, _ in rows] == [check in NOTES for check in Check]
     sentences = [re.split(r"(?<=\.) |(?<=。)", sentence.strip("。")) for _, _, sentence in rows]
     assert {*map(len, sentences)} == {1}
 
@@ -150,19 +135,19 @@ pages = pytest.mark.parametrize(
 )
 
 
-def test_the_pages_that_a_user_needs_are_there_in_chinese():
+def test_five_pages_are_translated_into_chinese():
     assert {page.name.removesuffix(".zh.md") for page in DOCS.glob("*.zh.md")} == NEEDED
 
 
 @pages
-def test_the_headings_are_the_same_where_a_chinese_page_has_them(english, chinese):
+def test_a_chinese_page_has_the_headings_of_the_english_one(english, chinese):
     ours, theirs = ([level for level, _ in headings(read(page))] for page in (chinese, english))
     assert ours == theirs[: len(ours)]
     assert len(ours) == len(theirs) or chinese.name == "operations.zh.md", "the end is in English"
 
 
 @pages
-def test_the_blocks_of_code_are_the_same(english, chinese):
+def test_a_chinese_page_has_the_code_of_the_english_one(english, chinese):
     ours = fences(read(chinese))
     theirs = fences(read(english))[: len(ours)]
     assert [language for language, _ in ours] == [language for language, _ in theirs]
@@ -177,7 +162,6 @@ API_EXAMPLES = re.findall(r"^```python\n(.*?)^```$", read(DOCS / "api.md"), re.M
 
 @pytest.fixture
 def school(replica_set, monkeypatch):
-    """Make the collection that the examples read."""
     monkeypatch.setenv("DEDUP_URI", replica_set)
     with MongoClient(replica_set) as client:
         texts = ("水是生命之源。", "<p>水是生命之源。</p>", "火是文明之源。")
@@ -186,7 +170,7 @@ def school(replica_set, monkeypatch):
         client.drop_database("school")
 
 
-def test_the_examples_of_the_page_run_and_print_what_it_says(school, capsys):
+def test_the_examples_of_the_api_print_the_text_on_the_page(school, capsys):
     names = {}
     for example in API_EXAMPLES:
         exec(compile(example, "docs/api.md", "exec"), names)

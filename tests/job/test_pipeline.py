@@ -1,4 +1,4 @@
-"""The story of a run: in order, a batch at a time; how it stops, breaks off and goes on."""
+"""The pipeline of a run: batches in order; how a run stops, fails and resumes."""
 
 import threading
 import time
@@ -47,7 +47,7 @@ def decided(database):
 
 
 def expect_all(database):
-    """Expect what one run that is left alone decides."""
+    """Assert the result of an undisturbed run."""
     kept, ledger = outcome(database)
     assert [row["_id"] for row in kept] == KEPT
     assert {row["_id"]: row["reason"] for row in ledger} == LEDGER
@@ -71,7 +71,7 @@ def test_every_document_is_decided_once(data, threads):
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatch, threads):
-    """Three read, those that are prepared, one in hand, one that waits and two that are written."""
+    """Three are read, n prepared, one decided, one waits and two are written."""
     database.source.insert_many({"_id": i, "text": f"the text {i}"} for i in range(99))
     read, ahead = list[int](), list[int]()
     pages, write = Source.pages, Target.write
@@ -102,8 +102,8 @@ def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch
     monkeypatch.setattr(Target, "settle", watched)
     one_writer(monkeypatch)
     run_here(data, **FLAGS)
-    told = [(one["counts"]["scanned"], one["last_id"], one["finished"]) for one in checkpoints]
-    assert told == [(n, n, False) for n in (3, 6, 9, 12)]
+    found = [(one["counts"]["scanned"], one["last_id"], one["finished"]) for one in checkpoints]
+    assert found == [(n, n, False) for n in (3, 6, 9, 12)]
 
 
 def test_a_stop_before_the_first_batch_decides_nothing(data):
@@ -113,9 +113,7 @@ def test_a_stop_before_the_first_batch_decides_nothing(data):
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("batches", [1, 2, 3])
-def test_a_run_stops_after_the_batch_in_hand_leaves_no_thread_and_goes_on_where_it_was(
-    data, threads, batches
-):
+def test_a_stopped_run_finishes_its_batch_leaves_no_thread_and_is_resumed(data, threads, batches):
     before = {*threading.enumerate()}
     first = run_until(data, batches, run__threads=threads, **FLAGS)
     assert decided(data) == [*TEXTS][: 3 * batches]
@@ -128,12 +126,10 @@ def test_a_run_stops_after_the_batch_in_hand_leaves_no_thread_and_goes_on_where_
     second = run_here(data, run__threads=threads, **FLAGS)
     expect_all(data)
     assert second.checkpoint.seconds > first.checkpoint.seconds
-    assert second.known == 0  # what its first part decided are its own documents
+    assert second.known == 0
 
 
-def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
-    data, monkeypatch, tmp_path
-):
+def test_a_run_stopped_while_the_index_is_loaded_is_resumed(data, monkeypatch, tmp_path):
     run_until(data, 2, **FLAGS)
     monkeypatch.setattr(target_reader, "_PAGE", 2)
     loads = list[int]()
@@ -141,7 +137,7 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
     def show(now):
         loads.extend([now.done] if now.doing == "loading the index" and now.done else [])
 
-    flags = {**FLAGS, "index__folder": str(tmp_path)}  # which holds no snapshot
+    flags = {**FLAGS, "index__folder": str(tmp_path)}  # without a snapshot
     with pytest.raises(KeyboardInterrupt):
         run_here(data, stop=lambda: bool(loads), show=show, **flags)
     assert loads == [2]  # of two pages the first
@@ -150,26 +146,19 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
     expect_all(data)
 
 
-@pytest.mark.parametrize("limit", [1, 3, 4, 12, 99])
-def test_a_limit_bounds_the_documents_decided(data, limit):
+@pytest.mark.parametrize(("limit", "former"), [(1, 0), (4, 0), (12, 0), (99, 0), (3, 1), (5, 1)])
+def test_a_limit_bounds_the_documents_of_all_parts_of_a_run(data, limit, former):
+    if former:
+        run_until(data, former, limit=limit, **FLAGS)
     report = run_here(data, limit=limit, run__threads=4, **FLAGS)
-    assert decided(data) == [*TEXTS][:limit]
     assert (report.status, report.checkpoint.finished) == (Status.DONE, True)
-
-
-@pytest.mark.parametrize("limit", [5, 3])
-def test_a_limit_counts_what_the_first_part_of_the_run_decided(data, limit):
-    run_until(data, 1, limit=limit, **FLAGS)
-    report = run_here(data, limit=limit, **FLAGS)
-    assert (report.status, report.counts.scanned) == (Status.DONE, limit)
+    assert report.counts.scanned == min(limit, 12)
     assert decided(data) == [*TEXTS][:limit]
 
 
 @pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, "stopped"), (OSError, "failed")])
 @pytest.mark.parametrize("batches", [0, 1, 3])
-def test_a_run_that_breaks_off_says_so_and_goes_on_from_its_last_batch(
-    data, error, status, batches
-):
+def test_a_failed_run_is_recorded_and_resumed_after_its_last_batch(data, error, status, batches):
     def fail():
         raise error
 
@@ -186,7 +175,7 @@ def test_a_run_that_breaks_off_says_so_and_goes_on_from_its_last_batch(
 
 
 @pytest.mark.parametrize("wrong", [lambda d: d[:-1], lambda d: [*d, d[-1]], lambda _: []])
-def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(data, monkeypatch, wrong):
+def test_a_wrong_number_of_decisions_stops_the_run_unwritten(data, monkeypatch, wrong):
     decide = GreedyDeduplicator.decide
 
     def miscounting(decider, batch):
@@ -199,27 +188,25 @@ def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(data, mo
 
 
 @pytest.mark.parametrize(
-    ("former", "limit", "told"),
+    ("former", "limit", "expected"),
     [
         (0, None, [(0, 12), (3, 12), (6, 12), (9, 12), (12, 12)]),
         (0, 5, [(0, 5), (3, 5), (5, 5)]),
-        (2, None, [(6, 12), (9, 12), (12, 12)]),  # nothing is counted twice
+        (2, None, [(6, 12), (9, 12), (12, 12)]),
     ],
     ids=["first", "limited", "resumed"],
 )
-def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
-    data, former, limit, told
-):
+def test_progress_shows_each_checkpoint_and_the_expected_total(data, former, limit, expected):
     if former:
         run_until(data, former, **FLAGS)
     moments = list[ProgressSnapshot]()
     run_here(data, limit=limit, show=moments.append, **FLAGS)
     counted = [now for now in moments if now.counted]
-    assert [*dict.fromkeys((now.done, now.total) for now in counted)] == told
+    assert [*dict.fromkeys((now.done, now.total) for now in counted)] == expected
     assert {now.doing for now in counted} == {"deduplicating"}
 
 
-def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(data, monkeypatch):
+def test_an_aborted_run_does_not_write_its_batch_and_can_be_resumed(data, monkeypatch):
     def abort():
         raise DedupError("a mistake, it seems")
 

@@ -21,12 +21,13 @@ ABOUT = About("d.source", "d.target", {}, {}, dry_run=False)
 REPORT = Run(
     ABOUT, Status.DONE, Checkpoint(2, Scope(), THEN, COUNTS, 4.0), datetime.now(UTC), 0, {}
 )
-OTHERS = Counts(kept=10, exact=1)
+FORMER_RUNS = Counts(kept=10, exact=1)
 DONE = (0, 1.0, REPORT)
+SUCCESS = ("dedup_last_success_timestamp_seconds", "")
 
 
 def values(file):
-    """Return what a file holds, by name and decision; each value is labelled by the target."""
+    """Return the samples of a file by name and decision; each has the label of the target."""
     found = {}
     for family in text_string_to_metric_families(file.read_text()):
         for sample in family.samples:
@@ -37,106 +38,97 @@ def values(file):
 
 
 @pytest.fixture
-def file(tmp_path):
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(metrics, "WRITE_SECONDS", 0)
     return tmp_path / "dedup.prom"
 
 
-@pytest.fixture(autouse=True)
-def _often(monkeypatch):
-    monkeypatch.setattr(metrics, "WRITE_SECONDS", 0)
-
-
 @contextmanager
-def at_work(file, end, success=THEN):
-    """Tell of a run; within the block it is at work."""
-    kept = MetricsFile(file)
-    kept.named("d.target")
-    progress = Progress(kept)
+def running(file, end, success=THEN):
+    """Yield the progress of a run, which ends with the block."""
+    written = MetricsFile(file)
+    written.named("d.target")
+    progress = Progress(written)
     checkpoint = replace(REPORT.checkpoint, counts=Counts())
-    progress.began(replace(REPORT, status=Status.RUNNING, checkpoint=checkpoint), OTHERS, success)
+    report = replace(REPORT, status=Status.RUNNING, checkpoint=checkpoint)
+    progress.began(report, FORMER_RUNS, success)
     progress.total(100)
     yield progress
-    kept.ended(*end)
+    written.ended(*end)
 
 
-def after(file, end):
-    """Tell of a whole run; return what the file then holds."""
-    with at_work(file, end) as progress:
+def after(file, end, **more):
+    with running(file, end, **more) as progress:
         progress.checkpoint(REPORT)
     return values(file)
 
 
-def after_none(file, end):
-    """Tell of a command that came to no run; return what the file then holds."""
-    kept = MetricsFile(file)
-    kept.named("d.target")
-    kept.ended(*end)
+def after_no_run(file, end):
+    written = MetricsFile(file)
+    written.named("d.target")
+    written.ended(*end)
     return values(file)
 
 
-def test_during_a_run_the_file_tells_how_far_it_is(file):
-    with at_work(file, DONE) as progress:
+def is_now(timestamp):
+    return abs(timestamp - time.time()) < 60
+
+
+def test_during_a_run_the_file_holds_its_progress_and_afterwards_its_end(file):
+    with running(file, (3, 12.5, REPORT)) as progress:
         progress.checkpoint(REPORT)
         progress.waiting(7)
-        found = values(file)
-    assert found["dedup_run_in_progress", ""] == 1
-    assert found["dedup_run_documents", ""] == 10
-    assert found["dedup_run_expected_documents", ""] == 100
-    assert found["dedup_run_database_silence_seconds", ""] == 7
-    assert found["dedup_documents_total", "kept"] == 15
-    assert found["dedup_documents_total", "duplicate"] == 4
-    assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
-    assert found["dedup_run_resident_memory_bytes", ""] > 1_000_000
-    assert abs(found["dedup_run_updated_timestamp_seconds", ""] - time.time()) < 60
+        during = values(file)
+    assert during.pop(("dedup_run_resident_memory_bytes", "")) > 1_000_000
+    assert is_now(during.pop(("dedup_run_updated_timestamp_seconds", "")))
+    totals = {"kept": 15, "duplicate": 4, "skipped": 1, "quarantined": 1}
+    totals = {("dedup_documents_total", decision): n for decision, n in totals.items()}
+    assert during == totals | {
+        SUCCESS: THEN.timestamp(),
+        ("dedup_run_in_progress", ""): 1,
+        ("dedup_run_documents", ""): 10,
+        ("dedup_run_expected_documents", ""): 100,
+        ("dedup_run_database_silence_seconds", ""): 7,
+    }
+    ended = values(file)
+    assert is_now(ended.pop(SUCCESS))
+    assert is_now(ended.pop(("dedup_last_run_timestamp_seconds", "")))
+    last = {"kept": 5, "duplicate": 3, "skipped": 1, "quarantined": 1}
+    last = {("dedup_last_run_documents", decision): n for decision, n in last.items()}
+    assert ended == totals | last | {
+        ("dedup_last_run_exit_code", ""): 3,
+        ("dedup_last_run_duration_seconds", ""): 12.5,
+        ("dedup_run_in_progress", ""): 0,
+    }
 
 
-def test_after_a_run_the_file_tells_how_it_ended(file):
-    found = after(file, (3, 12.5, REPORT))
-    assert found["dedup_last_run_exit_code", ""] == 3
-    assert found["dedup_last_run_duration_seconds", ""] == 12.5
-    assert abs(found["dedup_last_success_timestamp_seconds", ""] - time.time()) < 60
-    assert found["dedup_last_run_documents", "duplicate"] == 3
-    assert found["dedup_documents_total", "kept"] == 15
-    assert [name for name, _ in found if name.startswith("dedup_run_")] == ["dedup_run_in_progress"]
-    assert found["dedup_run_in_progress", ""] == 0
+def test_after_a_failed_run_the_success_is_that_of_another_run_or_there_is_none(file):
+    failed = after(file, (6, 2.0))
+    assert failed[SUCCESS] == THEN.timestamp()
+    assert failed["dedup_last_run_exit_code", ""] == 6
+    assert failed["dedup_last_run_documents", "kept"] == 5
+    file.unlink()
+    assert SUCCESS not in after(file, (6, 2.0), success=None)
 
 
-def test_a_failed_run_tells_what_it_wrote_and_when_another_one_succeeded(file):
-    found = after(file, (6, 2.0))
-    assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
-    assert found["dedup_last_run_exit_code", ""] == 6
-    assert found["dedup_last_run_documents", "kept"] == 5
-
-
-def test_a_run_that_never_began_carries_forward_what_the_file_holds(file):
+def test_a_command_without_a_run_keeps_the_totals_and_the_last_success(file):
     before = after(file, DONE)
-    found = after_none(file, (5, 30.0))
-    for key in before:
-        if key[0] in ("dedup_last_success_timestamp_seconds", "dedup_documents_total"):
-            assert found[key] == before[key]
+    found = after_no_run(file, (5, 30.0))
+    kept = [key for key in before if key == SUCCESS or key[0] == "dedup_documents_total"]
+    assert {key: found[key] for key in kept} == {key: before[key] for key in kept}
     assert found["dedup_last_run_exit_code", ""] == 5
     assert found["dedup_last_run_documents", "kept"] == 0
 
 
-def test_a_target_that_never_succeeded_has_no_time_of_a_success(file):
-    with at_work(file, (6, 2.0), success=None):
-        pass
-    assert ("dedup_last_success_timestamp_seconds", "") not in values(file)
-
-
-def test_the_file_of_another_run_at_work_is_left_alone(file):
+def test_the_file_of_another_run_of_the_target_is_left_alone_and_of_another_target_refused(file):
     before = after(file, DONE)
-    assert after_none(file, (11, 1.0)) == before
-
-
-def test_the_file_of_another_target_is_refused(file):
-    after(file, DONE)
+    assert after_no_run(file, (11, 1.0)) == before
     with pytest.raises(UsageError, match=r"the target d\.target: name a file of its own for d\.o"):
         MetricsFile(file).named("d.other")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"no metrics {", b'a{b="c\n', b"x 1\n"])
-def test_what_is_no_metrics_is_replaced(file, content):
+def test_a_file_without_metrics_is_replaced(file, content):
     file.write_bytes(content)
     assert after(file, DONE)["dedup_last_run_exit_code", ""] == 0
 
@@ -147,19 +139,19 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path):
             MetricsFile(path)
 
 
-def test_a_file_that_cannot_be_written_later_is_one_warning(tmp_path, caplog):
-    folder = tmp_path / "folder"
+def test_a_file_that_cannot_be_written_during_a_run_is_one_warning(file, caplog):
+    folder = file.parent / "folder"
     folder.mkdir()
-    with caplog.at_level(logging.WARNING), at_work(folder / "x.prom", DONE):
-        time.sleep(0.1)
+    with caplog.at_level(logging.WARNING), running(folder / "x.prom", DONE) as progress:
         (folder / "x.prom").unlink()
-        folder.rename(tmp_path / "gone")
-    assert len(caplog.messages) == 1
-    assert "The run goes on" in caplog.messages[0]
+        folder.rename(file.parent / "renamed")
+        progress.checkpoint(REPORT)
+    (warning,) = caplog.messages
+    assert "The run goes on" in warning
 
 
 @pytest.mark.parametrize("target", ['d.a"b\\c\n题库', r"d.\n", 'd."', "d.{x=y}"])
-def test_the_name_of_the_target_may_hold_anything(file, target):
+def test_the_name_of_the_target_may_hold_any_character(file, target):
     text = as_text(target, {("dedup_last_run_exit_code", ""): 1e18})
     (family,) = text_string_to_metric_families(text)
     assert (family.samples[0].labels, family.samples[0].value) == ({"target": target}, 1e18)

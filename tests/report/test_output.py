@@ -1,4 +1,4 @@
-"""Tables and rows fit the terminal; an `_id` is never broken; a pipe has no edge."""
+"""Tables, rows and measures: all fits the terminal, and an `_id` is never broken."""
 
 import io
 
@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from dedup_job.report.output import Output, whole
+from dedup_job.report.pairs import measured
 from tests.test_printing import HOSTILE, commands
 
 ID = "65a0a0a0a0a0a0a0a0a0a0a0"
@@ -17,7 +18,6 @@ TEXT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合
 
 
 def table_of(*rows):
-    """Return a table of figures, ids and texts."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("how many of them", justify="right")
     table.add_column("_id", no_wrap=True)
@@ -28,7 +28,6 @@ def table_of(*rows):
 
 
 def printed(width, table):
-    """Return what is printed of a table."""
     stream = io.StringIO()
     Output(stream, width=width).table(table)
     return stream.getvalue()
@@ -58,7 +57,7 @@ def test_a_pipe_breaks_no_line():
     assert TEXT * 20 in output
 
 
-def test_rows_are_broken_between_words_but_not_what_is_whole():
+def test_rows_are_broken_between_words_but_ids_and_commands_stay_whole():
     stream = io.StringIO()
     long = '{"$uuid":"00000000-0000-0000-0000-000000000007"} and "a b c"'
     Output(stream, width=40).rows([("_id", whole(long)), ("words", "one two " * 8)], indent=2)
@@ -69,7 +68,7 @@ def test_rows_are_broken_between_words_but_not_what_is_whole():
 
 
 @pytest.mark.parametrize("width", [None, 30, 200])
-def test_nothing_that_is_given_to_it_commands_the_terminal(width):
+def test_no_text_commands_the_terminal(width):
     stream = io.StringIO()
     output = Output(stream, width=width)
     output.say(HOSTILE)
@@ -77,3 +76,20 @@ def test_nothing_that_is_given_to_it_commands_the_terminal(width):
     output.table(table_of(("1", HOSTILE, HOSTILE)))
     assert commands(stream.getvalue()) == []
     assert "\\x1b" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "shown"),
+    [
+        (1.0, 0.94, "1.000"),
+        (0.99996, 0.94, "0.999"),
+        (0.93996, 0.94, "0.939"),
+        (0.94, 0.94, "0.940"),
+        (0.89999, 0.9, "0.899"),
+        (0.94371, 0.9437, "0.9437"),
+        (0.9436, 0.9437, "0.943"),
+        (1e-9, 0.0, "0.000"),
+    ],
+)
+def test_a_measure_is_cut_off_on_its_own_side_of_the_limit(value, limit, shown):
+    assert measured(value, limit) == shown

@@ -1,7 +1,6 @@
-"""A server on the data in a folder outlives who started it, and is found by who starts it again."""
+"""scripts/serve: a server on the data in a folder, which outlives the process that started it."""
 
 import psutil
-import pytest
 from pymongo import MongoClient
 
 from dedup_job.mongo.connection import free_port
@@ -14,32 +13,20 @@ def stop(pid):
     process.wait(60)
 
 
-@pytest.fixture
-def served(tmp_path):
-    folder, port = tmp_path / "data", free_port()
+def test_a_replica_set_is_started_once_and_again_with_its_data_on_another_port(tmp_path):
+    folder, port, second_port = tmp_path / "data", free_port(), free_port()
     pid = serve(folder, port)
-    yield folder, port, pid
-    if psutil.pid_exists(pid):
-        stop(pid)
-
-
-def test_a_replica_set_is_started_once_and_a_port_that_another_has_is_refused(served):
-    folder, port, pid = served
-    with MongoClient("127.0.0.1", port) as client:
-        assert client.admin.command("hello")["setName"] == "dedup"
-    assert serve(folder, port) == pid
-    assert serve(folder.with_name("other"), port) is None
-
-
-def test_what_was_written_is_there_when_it_is_started_again_on_another_port(served):
-    folder, port, pid = served
-    with MongoClient("127.0.0.1", port) as client:
-        client.school.questions.insert_one({"_id": 1})
-    stop(pid)
-    other = free_port()
-    again = serve(folder, other)
     try:
-        with MongoClient("127.0.0.1", other) as client:
+        with MongoClient("127.0.0.1", port) as client:
+            assert client.admin.command("hello")["setName"] == "dedup"
+            client.school.questions.insert_one({"_id": 1})
+        assert serve(folder, port) == pid
+        assert serve(folder.with_name("other"), port) is None  # the port is taken
+    finally:
+        stop(pid)
+    pid = serve(folder, second_port)
+    try:
+        with MongoClient("127.0.0.1", second_port) as client:
             assert client.school.questions.find_one() == {"_id": 1}
     finally:
-        stop(again)
+        stop(pid)

@@ -1,11 +1,14 @@
-"""A byte order mark stays; what is no UTF-8, or no JSON lines, replaces nothing."""
+"""Encodings and formats: kept bytes stay, also around a new text; other files are refused."""
 
 import gzip
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
+from dedup_job.datafiles.formats import with_text
 from tests.running import refusal
 
 BOM = b"\xef\xbb\xbf"
@@ -64,7 +67,6 @@ ROWS = [{"text": text} for text in GOOD]
         (".jsonl", json.dumps({"data": ROWS}).encode(), r"has the field .text.*data"),
         (".jsonl", LINES.encode("gbk"), "Save it as UTF-8"),
         (".jsonl", LINES.encode("utf-16"), "Save it as UTF-8"),
-        (".jsonl", LINES.encode("utf-16-le"), "Save it as UTF-8"),
         (".jsonl", LINES.encode("utf-32"), "Save it as UTF-8"),
         (".jsonl", LINES.encode("shift_jis", "ignore"), "Save it as UTF-8"),
         (".jsonl.gz", LINES.encode("big5", "ignore"), "Save it as UTF-8"),
@@ -121,3 +123,46 @@ def test_the_ledger_names_the_ids_of_rows(tmp_path):
     assert (second["id"], second["of"]) == ("b\ud800", 1)
     assert (third["_id"], third["reason"]) == ("c", "empty")
     assert fourth.keys().isdisjoint({"id", "_id", "of_id"})
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def replaced(value, path, text):
+    if not path:
+        return text
+    return value | {path[0]: replaced(value[path[0]], path[1:], text)}
+
+
+@given(st.dictionaries(TEXTS, VALUES, max_size=4), st.lists(TEXTS, min_size=1, max_size=3), TEXTS,
+       TEXTS, st.booleans(), st.sampled_from([None, 1]))  # fmt: skip
+def test_a_text_is_replaced_in_a_json_line_as_in_the_python_value(
+    rest, path, old, new, ascii_only, indent
+):
+    inner = old
+    for name in reversed(path):
+        inner = {"before": 1.50, name: inner, **({} if name == "z" else {"z": [1e400, "}"]})}
+    line = json.dumps(rest | inner, ensure_ascii=ascii_only, indent=indent)
+    assert json.loads(with_text(line, path, new)) == replaced(json.loads(line), path, new)
+
+
+def test_all_other_characters_of_a_json_line_stay():
+    line = '{"n": 1.50, "big": 12345678901234567890123, "x":"\\u4e2d" ,"text" :  "a" , "e":1E5}\r\n'
+    assert with_text(line, ["text"], "中") == line.replace('"a"', '"中"')
+
+
+def test_of_a_repeated_name_the_last_one_is_replaced():
+    line = '{"text": "a", "text": "b"}'
+    assert json.loads(with_text(line, ["text"], "c")) == {"text": "c"}
+    assert '"a"' in with_text(line, ["text"], "c")
+
+
+def test_a_missing_path_is_refused():
+    for line in ("{}", '{"a": 1}', "[1]"):
+        with pytest.raises(ValueError, match="no "):
+            with_text(line, ["text"], "c")
