@@ -12,8 +12,8 @@ from typing import Any
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
+from dedup_job.demo.mongod import server_command, wait_until_ready
 from dedup_job.messages import DedupError, localized
-from dedup_job.mongo.connection import server_command, wait_until_ready
 
 TAKEN = 3  # the exit code that scripts/serve explains
 

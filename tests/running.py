@@ -356,7 +356,7 @@ def finished(database, target="target"):
 def held_elsewhere(database, session=b"x"):
     """Let a run of another machine hold the lease of the target for a minute."""
     owner = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
-    hold_lease(database, 60, session={"id": session}, **owner)
+    hold_lease(database, 60, sessions=[{"id": session}], **owner)
 
 
 def _dedup(arguments, environment, out, err, first):

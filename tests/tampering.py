@@ -84,7 +84,13 @@ def decided_twice(database):
 
 def hold_lease(database, seconds=60, **more):
     """Let a process of another machine hold the lease for so many seconds more."""
-    lease = {"host": "elsewhere", "machine": "another", "pid": 1, "session": {"id": b"x"}, **more}
+    lease = {
+        "host": "elsewhere",
+        "machine": "another",
+        "pid": 1,
+        "sessions": [{"id": b"x"}],
+        **more,
+    }
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", int(seconds * 1000)]}}
     database[STATE].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
 

@@ -15,7 +15,7 @@ from dedup_job import __version__
 from dedup_job.cli.process import open_streams, output_error, set_up_logs
 from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_language
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, localized
-from dedup_job.mongo.uri import has_password, names_server
+from dedup_job.mongo import has_password, names_server
 from dedup_job.printing import escaping
 
 _GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list

@@ -14,7 +14,7 @@ from dedup_job.cli.console import Overwrite, console, save
 from dedup_job.cli.usage import Command, Given, Group, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
-from dedup_job.mongo.uri import has_password
+from dedup_job.mongo import has_password
 from dedup_job.report.output import Output, new_table
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.rollback import TakenOut, Undone
-from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
+from dedup_job.mongo.state import Lease, lease_of, read_status, state_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import QUIET, About, Checkpoint, Progress, Run, Scope, Status
@@ -197,7 +197,7 @@ def restore(
             entry = rollback.begun(on.target, asked, _about(on, began, status))
             done = Restored(on.target.name, entry["_id"], len(out))
             on.progress.total(len(keys), Message("restoring"))
-            for piece in rollback.in_pieces(_moves(on, keys, done, requeue=requeue)):
+            for piece in rollback.in_chunks(_moves(on, keys, done, requeue=requeue)):
                 entry = rollback.take_out(on.target, entry, piece)
                 on.progress.advance(done.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
@@ -217,7 +217,7 @@ def _all_dropped(
     found: dict[bytes, bytes] = {}
     wrong, looked_up = list[str](), 0
     for some in in_turn(names):
-        page = records.meant(some, out)
+        page = records.resolve(some, out)
         for name, key in page.items():
             if key is None and len(wrong) >= NAMED:
                 wrong.append("")

@@ -3,7 +3,7 @@
 import signal
 
 from dedup_job.messages import StateMismatch
-from dedup_job.mongo import target_status
+from dedup_job.mongo import state
 from tests.proving import names, refused
 from tests.running import (
     invoke,
@@ -41,7 +41,7 @@ def test_after_a_break_another_run_goes_on(paused):
 
 def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(paused, monkeypatch):
     database, _ = paused
-    look = target_status.lease_of
+    look = state.lease_of
 
     def look_long(*arguments):
         seen = look(*arguments)

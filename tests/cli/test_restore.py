@@ -191,7 +191,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(any_dat
 @pytest.fixture
 def many(any_database, monkeypatch):
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
-    monkeypatch.setattr(rollback, "PIECE_ROWS", 10)
+    monkeypatch.setattr(rollback, "CHUNK_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)

@@ -11,8 +11,8 @@ import pytest
 from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.connection import embedded_server
-from dedup_job.mongo.uri import redacted
+from dedup_job.demo.mongod import embedded_server
+from dedup_job.mongo import redacted
 from tests.running import dedup, environment_for, invoke, refusal
 
 SECRET = "geheim-7a!b"

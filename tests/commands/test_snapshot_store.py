@@ -119,7 +119,7 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(wa
 def test_an_index_that_is_read_from_the_target_outgrows_its_memory_as_well(watched, monkeypatch):
     watched.file.unlink()
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
-    monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", 40)
+    monkeypatch.setattr("dedup_job.mongo.target_reader.ROW_PAGE", 40)
     assert watched.run() == ""
     assert_as_in_one_run(watched)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
-from dedup_job.mongo.connection import find_mongod
+from dedup_job.demo.mongod import find_mongod
 from tests.faults.points import DATA, TEST_COMMANDS
 
 _NAME = "faults"

@@ -17,7 +17,8 @@ from dedup_job.commands import run as commands_run
 from dedup_job.commands.maintenance import break_lease, restore, undo_run
 from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import id_keys, rollback, state
-from dedup_job.mongo.commits import RunPieces, unsettled
+from dedup_job.mongo.commits import unsettled
+from dedup_job.mongo.replacing import RunChunks
 from tests.mongo.test_keep import KEEP, versions
 from tests.proving import stored
 from tests.running import run_here, settings_of, uri_of
@@ -97,7 +98,7 @@ LATE = {"insert target", "update target.runs", "delete target.runs"}
 def small(monkeypatch):
     """Let an operation be several commits, and a run write three batches at once; wait little."""
     monkeypatch.setattr(commands_run, "writers_for", lambda _: 3)
-    monkeypatch.setattr(rollback, "PIECE_ROWS", 3)
+    monkeypatch.setattr(rollback, "CHUNK_ROWS", 3)
     monkeypatch.setattr(rollback, "WRITE", 5)
     monkeypatch.setattr(state.State, "_renew_always", lambda _: None)
     monkeypatch.setattr(common, "MIN_HEARTBEAT_INTERVAL", 0.01)
@@ -240,7 +241,7 @@ class Operation:
         if self._has_transactions or not both:
             return both
         for record in unsettled(database["target.state"], now):
-            pieces = RunPieces(database["target.runs"], record.run)
+            pieces = RunChunks(database["target.runs"], record.run)
             taken = [] if record.first is None else pieces.read(record.first)
             moved = [*record.keys, *(key for piece in taken for key in piece.keys)]
             both -= {*map(id_keys.id_value, moved)}

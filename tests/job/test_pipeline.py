@@ -135,7 +135,7 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
     data, monkeypatch, tmp_path
 ):
     run_until(data, 2, **FLAGS)
-    monkeypatch.setattr(target_reader, "_PAGE", 2)
+    monkeypatch.setattr(target_reader, "ROW_PAGE", 2)
     loads = list[int]()
 
     def show(now):

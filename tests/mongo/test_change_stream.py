@@ -9,8 +9,8 @@ import pytest
 from bson import Binary, ObjectId, encode
 from pymongo import MongoClient
 
+from dedup_job.demo.mongod import embedded_server
 from dedup_job.mongo.change_stream import NotFollowed, in_order
-from dedup_job.mongo.connection import embedded_server
 from dedup_job.mongo.database_settings import moving_operator
 from dedup_job.mongo.id_keys import id_element
 from tests.proving import command, stored

@@ -8,7 +8,7 @@ from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo import commits
 from dedup_job.mongo.commits import NOTHING, Commits, insert
-from dedup_job.mongo.errors import RetryPolicy
+from dedup_job.mongo.connection import RetryPolicy
 from dedup_job.mongo.state import State
 from dedup_job.native.bytes_column import strings_of
 

@@ -164,7 +164,7 @@ def test_the_server_finds_each_of_them(database):
         collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
     for key in keys:
         read = id_keys.stored(next(readings(shown(key))))
-        assert [row.key for row in look_up(collection, id_keys.among([read]))] == [key]
+        assert [row.key for row in look_up(collection, id_keys.id_filter([read]))] == [key]
 
 
 def test_the_forms_in_which_ids_are_shown_are_understood():

@@ -10,8 +10,7 @@ from pymongo.errors import PyMongoError
 from dedup_job.demo import make_corpus
 from dedup_job.messages import LeaseHeld, LeaseLost
 from dedup_job.mongo import state as lease
-from dedup_job.mongo.connection import ConnectionSettings, connect
-from dedup_job.mongo.errors import RetryPolicy
+from dedup_job.mongo.connection import ConnectionSettings, RetryPolicy, connect
 from dedup_job.mongo.state import State
 from tests.faults.points import fail, failing
 from tests.proving import good

@@ -3,8 +3,6 @@
 What becomes of each kind: tests/faults/test_bad_documents.py.
 """
 
-from datetime import UTC, datetime
-
 import pytest
 from bson import Binary, DatetimeMS, Int64, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
@@ -14,11 +12,10 @@ from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.raw_bson import RAW
 from dedup_job.mongo.reading import majority
-from dedup_job.runs.decided import Counts
-from dedup_job.runs.run import Checkpoint, Scope
 from tests.mongo.test_run import questions
 from tests.proving import command, good
 from tests.running import outcome, run_here
+from tests.wire import AFTER, killed_at
 
 FAR = 2**60
 
@@ -89,11 +86,8 @@ def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     database = standalone_database
     keys = [*odd_ids(1), *odd_ids(2), raw.fields({"_id": Binary(b"x", 0xD1)})]
     plant(database, keys)
-    run_here(database)
-    state = database["target.state"]
-    intent = {"intent": [id_keys.storable(key) for key in keys]}
-    before = Checkpoint(1, Scope(), datetime.now(UTC), Counts()).as_dict()
-    state.update_one({}, {"$set": {"checkpoint": before, **intent}})
+    with killed_at("insert target", way=AFTER):
+        run_here(database)
     assert run_here(database).checkpoint.counts.scanned == len(keys)
     assert_each_is_in_one_place(database)
 

@@ -18,7 +18,7 @@ from pymongo.errors import (
 
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DatabaseUnreachable, UsageError
-from dedup_job.mongo.errors import RetryPolicy, is_transient
+from dedup_job.mongo.connection import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
 from tests.faults.points import failing
 from tests.running import (
@@ -48,7 +48,7 @@ def corpus(any_database):
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
     """Try again soon: a test has many failures in a row."""
-    monkeypatch.setattr("dedup_job.mongo.errors.MAX_PAUSE", 0.1)
+    monkeypatch.setattr("dedup_job.mongo.connection.MAX_PAUSE", 0.1)
     # the driver asks a server that it lost again after half a second, or a whole one
     monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
     monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)

@@ -11,8 +11,8 @@ import pytest
 from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo import connection as embedded
-from dedup_job.mongo.connection import embedded_server
+from dedup_job.demo import mongod as embedded
+from dedup_job.demo.mongod import embedded_server
 from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,

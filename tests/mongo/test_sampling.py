@@ -7,7 +7,7 @@ import pytest
 from bson import Int64
 
 from dedup_job.mongo import id_keys
-from dedup_job.mongo.errors import NO_RETRY
+from dedup_job.mongo.connection import NO_RETRY
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.runs.decided import ListFilter
 from dedup_job.runs.survey import review_sample

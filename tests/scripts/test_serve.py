@@ -4,7 +4,7 @@ import psutil
 import pytest
 from pymongo import MongoClient
 
-from dedup_job.mongo.connection import free_port
+from dedup_job.demo.mongod import free_port
 from scripts.serve import serve
 
 
