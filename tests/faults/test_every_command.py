@@ -87,7 +87,7 @@ OPERATIONS = {  # each is the last of these steps
     "undo of a restore": (*filled, restored, undone),
     "undo of a requeue": (*filled, requeued, undone),
 }
-# besides times what differs each time, counts attempts, or tells of the last part of a run alone
+# fields, besides times, that differ each time, count attempts, or are of the last part of a run
 PASSING = {"seconds", "rates", "stages", "profile", "docs_per_second", "id", "token", "lease"}
 PASSING |= {"generation", "last_run", "expected", "known", "changed", "refreshed", "unseen"}
 # What a process had begun to send before it fell asleep, and only a transaction lets fail.
@@ -96,7 +96,7 @@ LATE = {"insert target", "update target.runs", "delete target.runs"}
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Let an operation be several commits, and a run write three batches at once; wait little."""
+    """Make an operation several commits, and a run write three batches at once; wait little."""
     monkeypatch.setattr(commands_run, "writers_for", lambda _: 3)
     monkeypatch.setattr(rollback, "CHUNK_ROWS", 3)
     monkeypatch.setattr(rollback, "WRITE", 5)
@@ -119,10 +119,10 @@ def ids_of(rows):
 
 
 def result(database):
-    """Return all rows in bytes, but for what passes.
+    """Return all rows in bytes, without the PASSING fields.
 
-    An entry that was taken back leaves a gap in the numbers of runs. What a run itself wrote may
-    stay in a piece after a kill; an undo passes over it.
+    A reverted entry leaves a gap in the numbers of runs. Documents that a run itself wrote may stay
+    in a chunk after a kill; an undo ignores them.
     """
 
     def lasting(value):
@@ -157,7 +157,7 @@ def attempt(do, database, **flags):
 
 
 class Operation:
-    """An operation: what it starts from, and what it leads to when left alone, once and twice."""
+    """An operation with its start, and its results when left alone, once and twice."""
 
     def __init__(self, name, database):
         *steps, self._do = OPERATIONS[name]
@@ -177,7 +177,7 @@ class Operation:
         self._twice = result(database)
 
     def wrong(self, fault, number):
-        """Let a command meet a fault; return what is wrong then, or in the end."""
+        """Make a command meet a fault; return the errors found then, or in the end."""
         way, lease = fault
         put_back(self._database, self._before)
         wire, ended = Wire(way, number), []
@@ -219,7 +219,7 @@ class Operation:
         return not self._not(self._once)
 
     def _not(self, wanted):
-        """Return what is there and should not be, and what should be instead."""
+        """Return the superfluous and the missing rows by collection, compared with `wanted`."""
         found = result(self._database)
         wrong = [name for name in found | wanted if found.get(name) != wanted.get(name)]
         pairs = [(found.get(name, ()), wanted.get(name, ())) for name in wrong]

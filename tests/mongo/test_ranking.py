@@ -110,7 +110,7 @@ def test_a_rule_is_read_as_it_is_written(written):
     assert str(parse_rule(written)) == written
 
 
-def test_a_field_and_its_values_are_told_apart():
+def test_a_rule_has_a_path_and_values():
     assert parse_rule("order:a.b=x, y") == Rule(By.ORDER, ("a", "b"), ("x", "y"))
 
 
@@ -121,7 +121,7 @@ def test_a_field_and_its_values_are_told_apart():
         *("order:a", "order:a=", "order:a=x,,y"),
     ],
 )
-def test_what_is_no_rule_is_refused(written):
+def test_an_invalid_rule_is_refused(written):
     with pytest.raises(ValueError, match="expected first"):
         parse_rule(written)
 

@@ -79,7 +79,7 @@ def fill(database, **flags):
     run_here(database, **flags)
 
 
-def test_the_stamp_holds_what_decides_and_the_version_of_the_rules(database):
+def test_the_stamp_holds_the_deciding_settings_and_the_version_of_the_rules(database):
     fill(database)
     assert database["target.state"].find_one()["settings"]["rules"] == RULES
     run_here(database, target="other", decision__judge="similarity")

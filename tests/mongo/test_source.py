@@ -45,7 +45,7 @@ def asked(monkeypatch):
 
 
 def trusted(database, without=-1):
-    """Return what knows the target's ids, but for one."""
+    """Return an index of the target's ids, except for one."""
     rows = database.target.find({}, {"_id": 1}).sort("_id", 1)
     ids = [row["_id"] for row in rows if row["_id"] != without]
     keys = {b"\x10_id\0" + id_.to_bytes(4, "little") for id_ in ids}
