@@ -22,8 +22,8 @@ from pymongo.database import Database
 
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.messages import Message
-from dedup_job.mongo.connection import embedded_server
-from dedup_job.mongo.errors import translated
+from dedup_job.mongo.connection import translated
+from dedup_job.mongod import embedded_server
 from dedup_job.printing import command_line
 from dedup_job.runs.run_record import Run
 from dedup_job.settings import load

@@ -24,10 +24,10 @@ from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import ConfigurationError, Message, UsageError, message_of
+from dedup_job.mongo import has_password, names_server, redacted
 from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
-from dedup_job.mongo.uri import has_password, names_server, redacted
 from dedup_job.printing import listed
 from dedup_job.text_fields import TextFields
 

@@ -11,7 +11,7 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from dedup_job.messages import DedupError, localized
-from dedup_job.mongo.connection import server_command, wait_until_ready
+from dedup_job.mongod import server_command, wait_until_ready
 
 PORT_IN_USE = 3  # the exit code that scripts/serve explains
 

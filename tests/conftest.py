@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from pymongo import MongoClient
 
-from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongod import embedded_server
 from tests.faults.points import DATA, TEST_COMMANDS
 
 _WAITING = ("faults/", "cluster/")

@@ -412,7 +412,7 @@ def _checkpoint(database, target):
 def held_elsewhere(database, session=b"x"):
     """Give the lease of the target to a run of another machine for a minute."""
     owner = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
-    hold_lease(database, 60, session={"id": session}, **owner)
+    hold_lease(database, 60, sessions=[{"id": session}], **owner)
 
 
 def _dedup(arguments, environment, out, err, first):

@@ -1,4 +1,4 @@
-"""What someone does to a target by hand, as functions that return the `_id` it is done to."""
+"""Changes of a target by hand: functions of a database that return the `_id` they change."""
 
 LEDGER, RUNS, STATE = "target.ledger", "target.runs", "target.state"
 
@@ -22,7 +22,7 @@ def alone(database):
 
 
 def remove(name, pick=None, **query):
-    """Return what removes a document; it returns the `_id`."""
+    """Return a function that removes a document and returns its `_id`."""
 
     def do(database):
         id_ = (pick(database) if pick else one(database, name, **query))["_id"]
@@ -33,7 +33,7 @@ def remove(name, pick=None, **query):
 
 
 def add(name, *without):
-    """Return what adds a copy of a document."""
+    """Return a function that adds a copy of a document, without some fields."""
 
     def do(database):
         added = {k: v for k, v in one(database, name).items() if k not in without}
@@ -44,7 +44,7 @@ def add(name, *without):
 
 
 def change(name, operators, **query):
-    """Return what changes a document."""
+    """Return a function that updates a document and returns its `_id`."""
 
     def do(database):
         id_ = one(database, name, **query)["_id"]
@@ -55,17 +55,17 @@ def change(name, operators, **query):
 
 
 def row(values, **query):
-    """Return what sets fields of a row of the ledger."""
+    """Return a function that sets fields of a ledger row."""
     return change(LEDGER, {"$set": values}, **query)
 
 
 def state(**values):
-    """Return what sets fields of the state."""
+    """Return a function that sets fields of the state."""
     return change(STATE, {"$set": values})
 
 
 def text(new, pick=alone):
-    """Return what changes the text of a kept document."""
+    """Return a function that changes the text of a kept document."""
 
     def do(database):
         kept = pick(database)
@@ -83,8 +83,14 @@ def decided_twice(database):
 
 
 def hold_lease(database, seconds=60, **more):
-    """Let a process of another machine hold the lease for so many seconds more."""
-    lease = {"host": "elsewhere", "machine": "another", "pid": 1, "session": {"id": b"x"}, **more}
+    """Give the lease to a process of another machine, for some seconds."""
+    lease = {
+        "host": "elsewhere",
+        "machine": "another",
+        "pid": 1,
+        "sessions": [{"id": b"x"}],
+        **more,
+    }
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", int(seconds * 1000)]}}
     database[STATE].update_one({}, [{"$set": {"lease": {**lease, **times}}}])
 

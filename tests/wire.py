@@ -1,7 +1,7 @@
-"""What passes between the driver and the server; at a command of choice a fault happens.
+"""Messages between driver and server: the n-th command that writes meets a fault.
 
-The process dies before it or after it, its reply is lost, or the process falls asleep before it:
-all in this process, without the cost of another one.
+The process dies before or after it, its reply is lost, or the process falls asleep before it: all
+in this process, without the cost of another one.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _command_in(message: bytes) -> tuple[str, str]:
 
 @contextmanager
 def through(wire: Wire, host: str = "") -> Iterator[None]:
-    """Let what is sent within the block, to a host of this name, pass through a wire."""
+    """Pass all messages of the block to a host of this name through a wire."""
     with pytest.MonkeyPatch.context() as patch:
         for name, method in (("send_message", wire.send), ("receive_message", wire.receive)):
             patch.setattr(Connection, name, _either(getattr(Connection, name), method, host))
@@ -100,7 +100,7 @@ def _either(whole: Callable[..., Any], method: Callable[..., Any], host: str) ->
 
 
 def as_if_gone(patch: pytest.MonkeyPatch) -> None:
-    """Let the holder of a lease be a process of this machine that is gone."""
+    """Make the holder of a lease look like a dead process of this machine."""
     gone = {**state.owner(), "process_started": -1.0}
     patch.setattr(state, "owner", lambda: gone)
 
@@ -109,9 +109,9 @@ def as_if_gone(patch: pytest.MonkeyPatch) -> None:
 def killed_at(
     words: str, number: int = 1, *, way: str = BEFORE, surely: bool = True
 ) -> Iterator[None]:
-    """Let the process of the block be gone at the n-th command that writes and has some words.
+    """Kill the process of the block at the n-th command that writes and has some words.
 
-    surely: it comes there.
+    surely: fail if it does not come there.
     """
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Dead) if surely else suppress(Dead):
         as_if_gone(patch)

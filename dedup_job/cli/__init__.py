@@ -30,7 +30,7 @@ from dedup_job.messages import (
     chosen_language,
     localized,
 )
-from dedup_job.mongo.uri import has_password, names_server
+from dedup_job.mongo import has_password, names_server
 from dedup_job.printing import escaping
 
 _GROUPS = {  # name: module and function, first sentence of the help, which needs no import

@@ -17,7 +17,7 @@ from dedup_job.cli import Command, Group
 from dedup_job.cli.console import console, save
 from dedup_job.files import check_new
 from dedup_job.messages import Message, UsageError, localized
-from dedup_job.mongo.uri import has_password
+from dedup_job.mongo import has_password
 from dedup_job.report.output import Output, new_table
 
 if TYPE_CHECKING:

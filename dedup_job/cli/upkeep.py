@@ -22,7 +22,7 @@ from dedup_job.runs.status import Checked, Finding
 if TYPE_CHECKING:
     from dedup_job.commands.maintenance import Restored
     from dedup_job.mongo.rollback import Undone
-    from dedup_job.mongo.target_status import Lease
+    from dedup_job.mongo.state import Lease
 
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 

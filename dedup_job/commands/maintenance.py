@@ -34,7 +34,7 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.rollback import TakenOut, Undone
-from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
+from dedup_job.mongo.state import Lease, lease_of, read_status, state_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import QUIET, About, Checkpoint, Progress, Run, Scope, Status
@@ -212,7 +212,7 @@ def restore(
             entry = rollback.begun(target, command, _entry(session, began, status))
             result = Restored(target.name, entry["_id"], len(restored))
             progress.total(len(keys), Message("restoring"))
-            for part in rollback.in_pieces(_removals(session, keys, result, requeue=requeue)):
+            for part in rollback.in_chunks(_removals(session, keys, result, requeue=requeue)):
                 entry = rollback.take_out(target, entry, part)
                 progress.advance(result.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
@@ -232,7 +232,7 @@ def _all_dropped(
     found: dict[bytes, bytes] = {}
     wrong, looked_up = list[str](), 0
     for some in in_turn(names):
-        page = records.meant(some, restored)
+        page = records.resolve(some, restored)
         for name, key in page.items():
             if key is None and len(wrong) >= NAMED:
                 wrong.append("")

@@ -19,7 +19,7 @@ from dedup_job.documents import Pair
 from dedup_job.messages import Message, UsageError, joined, message_of
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
-from dedup_job.mongo.errors import translated
+from dedup_job.mongo.connection import translated
 from dedup_job.mongo.id_keys import MALFORMED, parsed, shown_value
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped

@@ -127,11 +127,11 @@ def run_job(
                 checks.check_takes_writes(client.admin.command("hello"))
                 checks.check_target_lasts(target.documents)
             target.check()
-            source.check_query()
+            checks.check_query(source)
             if request.follow:
                 source.check_changes()
             ranking = target.form.ranking if are_empty(target.decided) else None
-            source.check_fields(ranking.rules if ranking else ())
+            checks.check_fields(source, ranking.rules if ranking else ())
 
         retry(check)
         if settings.cleaning.html == "auto":

@@ -17,17 +17,16 @@ from dedup_job.decision import Models
 from dedup_job.documents import Channel, Document, Quarantined, Reason, Skipped
 from dedup_job.job import Preprocessor
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
-from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
-from dedup_job.mongo.errors import translated
+from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy, translated
+from dedup_job.mongo.database_settings import Ranking
 from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.ledger_rows import LedgerRows
-from dedup_job.mongo.ranking import Ranking
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.rows import KeptRows
+from dedup_job.mongo.state import state_of
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
-from dedup_job.mongo.target_status import state_of
 from dedup_job.printing import brief, for_shell
 from dedup_job.runs.run_record import Progress
 from dedup_job.settings import Settings, expect_settings

@@ -17,8 +17,8 @@ from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
 from dedup_job.messages import Message, message_of
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
-from dedup_job.mongo.commits import pieces_of_runs
 from dedup_job.mongo.reading import in_turn
+from dedup_job.mongo.replacing import chunks_of_runs
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native import snapshot
@@ -195,7 +195,7 @@ class SnapshotStore:
                 now=version.generation,
             )
         target = self._target
-        records = pieces_of_runs(target.runs, target.retry, after=run)
+        records = chunks_of_runs(target.runs, target.retry, after=run)
         kept.tombstone({row.key for _, record in records for row in record.kept})
         later = target.retry(lambda: target.runs.distinct("_id", {"_id": {"$gt": run}}))
         checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}

@@ -1,6 +1,6 @@
-"""A target checked from the data alone: source, target, ledger and runs against each other.
+"""Check of a target from the data alone: source, target, ledger and runs against each other.
 
-Ids are compared page by page as the server orders them, so memory stays flat whatever their types.
+Ids are compared page by page in the server's order, so memory stays flat for all types of ids.
 Nothing is written and no lease is taken.
 """
 
@@ -13,12 +13,13 @@ from typing import Any
 
 from dedup_job.messages import LeaseHeld, Message, StateMismatch, joined, message_of
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
-from dedup_job.mongo.commits import RunPieces, former_intent, pieces_of_runs, unsettled
+from dedup_job.mongo.audit_rows import Audited, check_page
+from dedup_job.mongo.commits import unsettled
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
 from dedup_job.mongo.raw_bson import RawPage
-from dedup_job.mongo.reading import ID_PAGE, estimated, fetch, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, ROW_PAGE, estimated, fetch, majority, pages
+from dedup_job.mongo.replacing import RunChunks, chunks_of_runs
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import holder
 from dedup_job.mongo.target import Target
@@ -27,29 +28,29 @@ from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import Progress, Status
 from dedup_job.runs.status import Check
 
-ROWS = 5000
 _ID = {"_id": 1}
 _NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
-KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind
+KEPT, REMAINING = "kept", "left"  # REMAINING: documents and rows of an undone run, of any kind
 _KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
-_NO_RUN = "None"  # of a form without them
+_NO_RUN = "None"  # of the form `classic`
 ByRun = Counter[tuple[str, str]]
-"""How many there are of each run and kind."""
+"""Numbers of documents and rows by run and kind."""
 
 
 @dataclass
 class Checker(Audited):
-    """Walks source, target and ledger once each, and again only where they do not add up."""
+    """Reads source, target and ledger once each, and again only if their numbers differ."""
 
     target: Target
     progress: Progress
     _done: int = field(init=False, default=0)
 
     def check(self, sample: int | None) -> int:
-        """Check the target; `sample` documents and rows at random, None for all of them.
+        """Check the target; add findings to `tally` and return the target's generation.
 
-        What a killed process left half done looks like faults: then nothing is compared. Return the
-        generation of the target. Raises LeaseHeld while a run writes, which looks like one, too.
+        sample: number of documents and rows to compare, at random; None for all. A half-done commit
+        of a killed process is the only finding, since it looks like faults. Raises LeaseHeld while
+        a run writes.
         """
         target = self.target
         state = target.retry(target.state.read) or {}
@@ -64,10 +65,10 @@ class Checker(Audited):
             self.progress.stage(Message("comparing the counts"))
             self._compare_counts(state)
             self.progress.stage(Message("comparing rows"))
-            for page in self._drawn(target.documents, sample):
-                check_documents(self, self._seen(page))
-            for page in self._drawn(target.ledger, sample):
-                check_rows(self, self._seen(page))
+            for collection in target.decided:
+                for page in self._drawn(collection, sample):
+                    is_target = collection is target.documents
+                    check_page(self, self._seen(page), are_kept=is_target)
         self._check_alone(state["token"])
         return int(state["generation"])
 
@@ -76,12 +77,10 @@ class Checker(Audited):
         if (undoing := state.get("undo")) is not None:
             half.append(Message("run {run}, being undone", run=undoing))
         records = unsettled(self.target.state.collection, state)
-        if former := former_intent(state):
-            records.append(former[0])
         for run, keys, first, *_ in records:
-            pieces = RunPieces(self.target.runs, run, self.target.retry)
-            taken = pieces.read(first) if first is not None else ()
-            half += {*keys, *(key for piece in taken for key in piece.keys)}
+            chunks = RunChunks(self.target.runs, run, self.target.retry)
+            removed = chunks.read(first) if first is not None else ()
+            half += {*keys, *(key for chunk in removed for key in chunk.keys)}
         return half
 
     def _check_alone(self, token: int) -> None:
@@ -101,18 +100,18 @@ class Checker(Audited):
         return page
 
     def _compare_ids(self) -> None:
-        target, tally, found = self.target, self.tally, [0, 0]
+        target, tally, known = self.target, self.tally, [0, 0]
         for page in pages(majority(target.source), ID_PAGE, None, _ID, target.retry):
             keys = self._seen(page).keys.list()
             in_target, in_ledger = (target.held_in_order(c, keys) for c in target.decided)
             decided, twice = in_target | in_ledger, in_target & in_ledger
-            found = [found[0] + len(in_target), found[1] + len(in_ledger)]
+            known = [known[0] + len(in_target), known[1] + len(in_ledger)]
             tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
             tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
-        for collection, known in zip(target.decided, found, strict=True):
+        for collection, number in zip(target.decided, known, strict=True):
             counted = target.retry(partial(majority(collection).count_documents, {}, hint="_id_"))
             tally.add(Check.GONE, counted)
-            if counted != known:
+            if counted != number:
                 self._find_gone(collection)
 
     def _find_gone(self, collection: AnyCollection) -> None:
@@ -120,8 +119,8 @@ class Checker(Audited):
         self.progress.stage(Message("looking for what only {name} holds", name=name))
         for page in pages(majority(collection), ID_PAGE, None, _ID, target.retry):
             keys = page.keys.list()
-            there = target.held_in_order(target.source, keys)
-            alone = [key for key in keys if key not in there]
+            in_source = target.held_in_order(target.source, keys)
+            alone = [key for key in keys if key not in in_source]
             self.tally.add(Check.GONE, 0, alone)
             if collection is target.documents:
                 twice = target.held_in_order(target.ledger, alone)
@@ -130,29 +129,32 @@ class Checker(Audited):
     def _find_originals(self) -> None:
         target, groups = self.target, set[int]()
         named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
-        for heads in pages(documents, ROWS, named, {"dedup.group": 1}, target.retry):
+        for heads in pages(documents, ROW_PAGE, named, {"dedup.group": 1}, target.retry):
             for key, group in groups_in(heads.keys.list(), heads.raw.list()).items():
                 self.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
                 groups.add(group)
         rows, duplicates = majority(target.ledger), {"decision": "duplicate"}
-        for page in pages(rows, ROWS, duplicates, _NAMED, target.retry):
-            of = [(row, key) for row in self._seen(page) if (key := id_keys.named_key(row.raw))]
-            keys = {key for _, key in of if not place_of(key)}
-            there = target.held_by(target.documents, [*keys])
-            left = [(row, key) for row, key in of if key in keys - there]
-            gone = [one for one in left if raw_bson.field(one[0].raw, "group") not in groups]
-            # what the source no longer holds could not be decided anew, nor taken back
-            own = target.held_by(target.source, [row.key for row, _ in gone])
-            lost = [_of(shown(row.key), shown(key)) for row, key in gone if row.key in own]
-            self.tally.add(Check.ORIGINAL, len(of), lost)
-            if others := {key for _, key in of} - keys:
-                lost_there = others - target.texts([*others]).keys()
-                named_so = [
+        for page in pages(rows, ROW_PAGE, duplicates, _NAMED, target.retry):
+            pairs = [(row, key) for row in self._seen(page) if (key := id_keys.named_key(row.raw))]
+            keys = {key for _, key in pairs if not place_of(key)}
+            missing = keys - target.held_by(target.documents, [*keys])
+            alone = [
+                (row, key)
+                for row, key in pairs
+                if key in missing and raw_bson.field(row.raw, "group") not in groups
+            ]
+            # rows of documents that the source lacks cannot be decided again, nor reverted
+            own = target.held_by(target.source, [row.key for row, _ in alone])
+            lost = [_of(shown(row.key), shown(key)) for row, key in alone if row.key in own]
+            self.tally.add(Check.ORIGINAL, len(pairs), lost)
+            if references := {key for _, key in pairs} - keys:
+                missing = references - target.texts([*references]).keys()
+                lost = [
                     _of(shown(row.key), _of(shown(key), place_of(key)))
-                    for row, key in of
-                    if key in lost_there
+                    for row, key in pairs
+                    if key in missing
                 ]
-                self.tally.add(Check.ELSEWHERE, len(others), named_so)
+                self.tally.add(Check.ELSEWHERE, len(references), lost)
 
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
         lines = list[str]()
@@ -169,35 +171,35 @@ class Checker(Audited):
     def _drawn(self, collection: AnyCollection, sample: int | None) -> Iterable[RawPage]:
         read, retry = majority(collection), self.target.retry
         if not sample:
-            return pages(read, ROWS, retry=retry) if sample is None else ()
+            return pages(read, ROW_PAGE, retry=retry) if sample is None else ()
         steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
         ids = retry(lambda: list(read.aggregate(steps, allowDiskUse=True)))
         keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
-        return fetch(read, [*keys], ROWS, retry)
+        return fetch(read, [*keys], ROW_PAGE, retry)
 
 
-def _of(one: str, other: str) -> Message:
-    return Message("{one} of {other}", one=one, other=other)
+def _of(one: str, original: str) -> Message:
+    return Message("{one} of {other}", one=one, other=original)
 
 
 def _count_differences(target: TargetReader, state: Mapping[str, Any]) -> Iterator[Message]:
     rows = target.run_rows()
-    said, there = _recorded(target, rows, state), _counted(target)
+    recorded, counted = _recorded(target, rows, state), _counted(target)
     undone = [str(row["_id"]) for row in rows if row["status"] == str(Status.UNDONE)]
-    for run, counts in product(undone, (said, there)):
-        counts[run, LEFT] += sum(counts.pop((run, kind), 0) for kind in _KINDS)
+    for run, counts in product(undone, (recorded, counted)):
+        counts[run, REMAINING] += sum(counts.pop((run, kind), 0) for kind in _KINDS)
     if not target.rows.has_runs:  # then the documents of all runs are one number
-        said[_NO_RUN, KEPT] = sum(said.pop(one) for one in [*said] if one[1] == KEPT)
-    unlike = [one for one in said.keys() | there.keys() if said[one] != there[one]]
-    for run in sorted({run for run, _ in unlike}):
+        recorded[_NO_RUN, KEPT] = sum(recorded.pop(k) for k in [*recorded] if k[1] == KEPT)
+    differing = [k for k in recorded.keys() | counted.keys() if recorded[k] != counted[k]]
+    for run in sorted({run for run, _ in differing}):
         each = [
             Message(
                 "{said:,} {label} by its counts, {there:,} there",
-                said=said[run, kind],
+                said=recorded[run, kind],
                 label=Message(kind),
-                there=there[run, kind],
+                there=counted[run, kind],
             )
-            for kind in sorted(kind for own, kind in unlike if own == run)
+            for kind in sorted(kind for own, kind in differing if own == run)
         ]
         line = Message("run {run}: {each}") if run != _NO_RUN else Message("without a run: {each}")
         yield Message(line, run=run, each=joined(each, "; "))
@@ -211,25 +213,25 @@ def _count_differences(target: TargetReader, state: Mapping[str, Any]) -> Iterat
 def _recorded(
     target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> ByRun:
-    said, checkpoint = ByRun(), state["checkpoint"] or {"run": 0}
+    numbers, checkpoint = ByRun(), state["checkpoint"] or {"run": 0}
     for row in rows:
         number = row["_id"]
         if row["status"] == str(Status.UNDONE):
-            said[str(number), LEFT] = row.get("left", 0)
+            numbers[str(number), REMAINING] = row.get("left", 0)
             continue
         counts = Counts.from_dict((checkpoint if checkpoint["run"] == number else row)["counts"])
-        said.update({(str(number), kind): getattr(counts, kind) for kind in _KINDS})
-    for number, taken in pieces_of_runs(target.runs, target.retry):
-        for one in taken.kept:
+        numbers.update({(str(number), kind): getattr(counts, kind) for kind in _KINDS})
+    for number, chunk in chunks_of_runs(target.runs, target.retry):
+        for one in chunk.kept:
             # a better copy counts as the duplicate that it would have been, and is kept
             run = run_of(one.raw, is_kept=True) if target.rows.has_runs else None
-            if taken.again or run != number:
-                said[str(run), KEPT] -= 1
-                said[str(number), KEPT] += not taken.again
-        for one in taken.rows:
+            if chunk.again or run != number:
+                numbers[str(run), KEPT] -= 1
+                numbers[str(number), KEPT] += not chunk.again
+        for one in chunk.rows:
             decision, reason = (raw_bson.field(one.raw, name) for name in ("decision", "reason"))
-            said[str(run_of(one.raw, is_kept=False)), _kind(decision, reason)] -= 1
-    return said
+            numbers[str(run_of(one.raw, is_kept=False)), _kind(decision, reason)] -= 1
+    return numbers
 
 
 def _kind(decision: Any, reason: Any) -> str:
@@ -239,25 +241,24 @@ def _kind(decision: Any, reason: Any) -> str:
 def _counted(target: TargetReader) -> ByRun:
     kept: Any = {"run": "$dedup.run" if target.rows.has_runs else None, "decision": KEPT}
     rows = {"run": "$run", "decision": "$decision", "reason": "$reason"}
-    there = ByRun()
+    numbers = ByRun()
     for collection, by in zip(target.decided, (kept, rows), strict=True):
         for one, n in _grouped(target, collection, by):
-            there[str(one.get("run")), _kind(one.get("decision"), one.get("reason"))] += n
-    return there
+            numbers[str(one.get("run")), _kind(one.get("decision"), one.get("reason"))] += n
+    return numbers
 
 
 def held_counts(target: TargetReader) -> Counts:
-    """Return the counts of target and ledger, by the server; an unknown decision is quarantined."""
-    gave_way = {"$gt": ["$kept_by", None]}
-    by = {"d": "$decision", "r": "$reason", "a": "$against", "k": gave_way}
-    kept = majority(target.documents)
-    counts = Counts(kept=target.retry(kept.estimated_document_count))
-    for of, n in _grouped(target, target.ledger, by):
-        reason, place = str(of.get("r")), of.get("a")
-        name = _kind(of.get("d"), reason)
-        more = {name if name in _KINDS[1:] else "quarantined": n, "replaced": n * of["k"]}
-        reasons = {} if of.get("d") == "duplicate" else {reason: n}
-        counts += Counts(**more, reasons=reasons, against={str(place): n} if place else {})
+    """Return the counts of target and ledger; rows of unknown decisions count as quarantined."""
+    superseded = {"$gt": ["$kept_by", None]}
+    by = {"d": "$decision", "r": "$reason", "a": "$against", "k": superseded}
+    counts = Counts(kept=estimated([majority(target.documents)], target.retry))
+    for group, n in _grouped(target, target.ledger, by):
+        reason, against = str(group.get("r")), group.get("a")
+        name = _kind(group.get("d"), reason)
+        more = {name if name in _KINDS[1:] else "quarantined": n, "replaced": n * group["k"]}
+        reasons = {} if group.get("d") == "duplicate" else {reason: n}
+        counts += Counts(**more, reasons=reasons, against={str(against): n} if against else {})
     return counts
 
 

@@ -1,7 +1,7 @@
-"""Kept documents and rows of the ledger, encoded again and compared with those that are there.
+"""Kept documents and ledger rows, encoded again and compared with the stored ones.
 
-Of each the decision is made again as far as its texts are known still. What they do not tell, such
-as the run, is taken from the row that is there.
+Each decision is made again as far as its texts are still known. Values that texts do not determine,
+such as the run, are taken from the stored row.
 """
 
 import math
@@ -23,20 +23,20 @@ from dedup_job.documents import Document, Pair, Quarantined, Reason, Refusal, Sk
 from dedup_job.judgment import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import KEPT as LEFT_TARGET
 from dedup_job.mongo.database_settings import Storing
 from dedup_job.mongo.id_keys import MALFORMED, comparable, place_of, shown, shown_value
 from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pair_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import look_up, majority, some
 from dedup_job.mongo.records import stored_document
+from dedup_job.mongo.replacing import KEPT as REMOVED
 from dedup_job.mongo.rows import MARK, groups_in, mark_in, refused_in, run_of
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.decided import NO_PAIR
 from dedup_job.runs.status import Check, Tally
 
-_NOT_COMPARED = (b"digest", DOCUMENT.encode())  # they are compared with texts
+_NOT_COMPARED = (b"digest", DOCUMENT.encode())  # fields that are compared with texts
 _WRONG = (*MALFORMED, zlib.error)
 _LEDGER = LedgerRows(Storing.NONE)
 
@@ -51,7 +51,7 @@ class Original(NamedTuple):
 
 @dataclass
 class Audited:
-    """A target that is checked, and what decides its documents again."""
+    """A target to check, the tools that decide its documents again, and a tally of findings."""
 
     target: TargetReader
     fingerprint: Callable[[Sequence[str]], Fingerprints]
@@ -65,23 +65,23 @@ class Audited:
         return bool(state["settings"].get("rules") == self.target.stamp.get("rules"))
 
     @cached_property
-    def _unknown(self) -> float:
-        """The run of documents that do not tell it: later than all once anything was replaced."""
-        left, target = {LEFT_TARGET: {"$ne": None}}, self.target
-        replaced = look_up(target.runs, left, {"_id": 1}, target.retry, limit=1)
+    def _unknown_run(self) -> float:
+        # of documents without a run: later than all once any was replaced
+        removed, target = {REMOVED: {"$ne": None}}, self.target
+        replaced = look_up(target.runs, removed, {"_id": 1}, target.retry, limit=1)
         return math.inf if replaced else 0
 
     def originals(self, keys: Iterable[bytes]) -> dict[bytes, Original]:
-        """Return kept documents by key, except absent ones; a later run may have made them."""
+        """Return kept documents by key, also of later runs; missing ones are omitted."""
         own, target = [*dict.fromkeys(keys)], self.target
-        there = [key for key in own if not place_of(key)]
+        local = [key for key in own if not place_of(key)]
         found = {key: Original(text) for key, text in target.texts(own).items()}
-        marks = some(majority(target.documents), there, target.rows.marks_only, target.retry)
+        marks = some(majority(target.documents), local, target.rows.marks_only, target.retry)
         groups = groups_in([row.key for row in marks], [row.raw for row in marks])
         for key, raw in marks:
             if key in found:
                 run = run_of(raw, is_kept=True)
-                run = run if isinstance(run, int) else self._unknown
+                run = run if isinstance(run, int) else self._unknown_run
                 found[key] = Original(found[key].text, run, groups[key])
         return found
 
@@ -108,88 +108,76 @@ class _Stored:
     text: str = ""
 
 
-Known = list[_Stored]
+Rows = list[_Stored]
 
 
-def check_documents(on: Audited, page: Sequence[RawDocument]) -> None:
-    """Compare documents of the target with those that would be written."""
-    _check(on, page, _kept_document, _decide_kept)
+def check_page(audited: Audited, page: Sequence[RawDocument], *, are_kept: bool) -> None:
+    """Compare documents of the target, or rows of the ledger, with newly encoded ones.
 
-
-def check_rows(on: Audited, page: Sequence[RawDocument]) -> None:
-    """Compare rows of the ledger with those that would be written."""
-    _check(on, page, _ledger_row, _decide_rows)
-
-
-def _check(
-    on: Audited,
-    page: Sequence[RawDocument],
-    read: Callable[[Audited, RawDocument], _Stored],
-    decide: Callable[[Audited, Known], None],
-) -> None:
-    lines, known, by_run = list[str](), Known(), attrgetter("run")
+    Findings are added to the tally of `audited`.
+    """
+    lines, rows, by_run = list[str](), Rows(), attrgetter("run")
     for row in page:
         try:
-            known.append(read(on, row))
+            rows.append(_kept_document(audited, row) if are_kept else _ledger_row(audited, row))
         except _WRONG:
             lines.append(_not_ours(row.key))
-    decide(on, known)
-    for _, same_run in groupby(sorted(known, key=by_run), by_run):
-        lines += _unlike(on, [*same_run])
-    on.tally.add(Check.DIFFERS, len(page), lines)
+    (_decide_kept if are_kept else _decide_rows)(audited, rows)
+    for _, same_run in groupby(sorted(rows, key=by_run), by_run):
+        lines += _unlike(audited, [*same_run])
+    audited.tally.add(Check.DIFFERS, len(page), lines)
 
 
-def _unlike(on: Audited, known: Known) -> list[str]:
+def _unlike(audited: Audited, rows: Rows) -> list[str]:
     try:
-        expected = _encoded(on, known)
+        expected = _encoded(audited, rows)
     except _WRONG:
-        if len(known) == 1:
-            return [_not_ours(known[0].key)]
-        return [line for one in known for line in _unlike(on, [one])]
-    both = zip(known, expected, strict=True)
+        if len(rows) == 1:
+            return [_not_ours(rows[0].key)]
+        return [line for one in rows for line in _unlike(audited, [one])]
+    both = zip(rows, expected, strict=True)
     return [_difference(one.key, one.compared, now) for one, now in both if one.compared != now]
 
 
-def _kept_document(on: Audited, row: RawDocument) -> _Stored:
-    text, mark = on.target.rows.read(row)
+def _kept_document(audited: Audited, row: RawDocument) -> _Stored:
+    text, mark = audited.target.rows.read(row)
     if text is None or mark is None:
         raise ValueError("no text or no mark")
-    pair, compared = refused_in(mark_in(row.raw)) or NO_PAIR, on.target.rows.mark_of(row.raw)
+    pair, compared = refused_in(mark_in(row.raw)) or NO_PAIR, audited.target.rows.mark_of(row.raw)
     document = Document(None, row.key, row.raw, text)
     own = dict(mark.own)
     return _Stored(row.key, compared, own, mark.run, document, pair, mark.fingerprint, text=text)
 
 
-def _decide_kept(on: Audited, known: Known) -> None:
-    now = on.fingerprint([one.text for one in known]).values.tolist()
-    same = [one for one, value in zip(known, now, strict=True) if one.fingerprint == value]
-    _compare_with_source(on, same)
-    for one, value in zip(known, now, strict=True):
+def _decide_kept(audited: Audited, rows: Rows) -> None:
+    now = audited.fingerprint([one.text for one in rows]).values.tolist()
+    same = [one for one, value in zip(rows, now, strict=True) if one.fingerprint == value]
+    _compare_with_source(audited, same)
+    for one, value in zip(rows, now, strict=True):
         one.fingerprint = value
-    apart = _compare_nearest(on, same) if on.own_rules else ()
-    on.tally.add(Check.CONTRADICTS, 0, apart)
+    apart = _compare_nearest(audited, same) if audited.own_rules else ()
+    audited.tally.add(Check.CONTRADICTS, 0, apart)
 
 
-def _compare_with_source(on: Audited, known: Known) -> None:
-    stored = {one.key: one.document for one in known if one.document}
-    source = on.target.origin.documents([*stored])
-    texts = on.target.cleaned(source)
+def _compare_with_source(audited: Audited, rows: Rows) -> None:
+    stored = {one.key: one.document for one in rows if one.document}
+    source = audited.target.origin.documents([*stored])
+    texts = audited.target.cleaned(source)
     alike = [key for key, text in texts.items() if text == stored[key].content]
-    would_be = [source[key].with_content(texts[key]) for key in alike]
-    same = on.target.rows.same_fields([stored[key].raw for key in alike], would_be)
-    kept_so = {key for key, is_same in zip(alike, same, strict=True) if is_same}
-    on.tally.add(Check.CHANGED, len(source), [key for key in source if key not in kept_so])
+    expected = [source[key].with_content(texts[key]) for key in alike]
+    same = audited.target.rows.same_fields([stored[key].raw for key in alike], expected)
+    unchanged = {key for key, is_same in zip(alike, same, strict=True) if is_same}
+    audited.tally.add(Check.CHANGED, len(source), [key for key in source if key not in unchanged])
 
 
-def _compare_nearest(on: Audited, known: Known) -> list[bytes]:
-    # those of other collections may have changed
-    asked = [one for one in known if one.pair.of and not place_of(one.pair.of)]
-    originals = on.originals(one.pair.of for one in asked)
-    asked = [one for one in asked if one.pair.of in originals]
-    asked = [one for one in asked if originals[one.pair.of].run <= one.run]
-    others = [originals[one.pair.of].text for one in asked]
-    now, apart = on.recheck.keep_apart([one.text for one in asked], others), list[bytes]()
-    for one, (kind, similarity, probability) in zip(asked, now, strict=True):
+def _compare_nearest(audited: Audited, rows: Rows) -> list[bytes]:
+    # documents of other collections may have changed
+    pairs = [one for one in rows if one.pair.of and not place_of(one.pair.of)]
+    originals = audited.originals(one.pair.of for one in pairs)
+    pairs = [p for p in pairs if p.pair.of in originals and originals[p.pair.of].run <= p.run]
+    nearest = [originals[one.pair.of].text for one in pairs]
+    now, apart = audited.recheck.keep_apart([one.text for one in pairs], nearest), list[bytes]()
+    for one, (kind, similarity, probability) in zip(pairs, now, strict=True):
         if kind is None:
             apart.append(one.key)
         else:
@@ -201,9 +189,9 @@ def _compare_nearest(on: Audited, known: Known) -> list[bytes]:
     return apart
 
 
-def _ledger_row(on: Audited, row: RawDocument) -> _Stored:
+def _ledger_row(audited: Audited, row: RawDocument) -> _Stored:
     values = bson.decode(row.raw, raw_bson.LENIENT)
-    reason, held = Reason(values["reason"]), stored_document(row, on.target.origin)
+    reason, document = Reason(values["reason"]), stored_document(row, audited.target.origin)
     pair, refusal = NO_PAIR, None
     if reason in (Reason.EXACT, Reason.NEAR):
         pair = pair_in(row.raw, values)
@@ -212,88 +200,88 @@ def _ledger_row(on: Audited, row: RawDocument) -> _Stored:
     else:
         kind = Quarantined if values["decision"] == "quarantined" else Skipped
         refusal = kind(reason, values.get("detail", ""))
-    if held is None and values.get(DOCUMENT) is not None:
+    if document is None and values.get(DOCUMENT) is not None:
         raise ValueError("no document is stored so")
     compared, run = raw_bson.without(row.raw, *_NOT_COMPARED), int(values["run"])
-    return _Stored(row.key, compared, values, run, held, pair, 0, reason, refusal)
+    return _Stored(row.key, compared, values, run, document, pair, 0, reason, refusal)
 
 
-def _decide_rows(on: Audited, known: Known) -> None:
-    source = on.target.origin.documents([row.key for row in known])
-    for row in known:
-        row.source = source.get(row.key)
-    given = {row.key: document for row in known if (document := row.document or row.source)}
-    texts = on.target.cleaned(given)
-    for row in known:
-        row.text = texts.get(row.key, "")
-    _check_skipped(on, [row for row in known if isinstance(row.refusal, Skipped)])
-    _decide_again(on, [row for row in known if not row.refusal])
-
-
-def _check_skipped(on: Audited, rows: Known) -> None:
-    # what was quarantined waits for a person, who may raise the limit
-    apart, since = list[bytes](), list[bytes]()
+def _decide_rows(audited: Audited, rows: Rows) -> None:
+    source = audited.target.origin.documents([row.key for row in rows])
     for row in rows:
-        document = row.document or row.source
-        if document and row.reason != _why_skipped(document, row.text):
-            (apart if row.document else since).append(row.key)  # the source may have changed
-    on.tally.add(Check.CONTRADICTS, len(rows), apart if on.own_rules else ())
-    on.tally.add(Check.CHANGED, len(rows), since)
+        row.source = source.get(row.key)
+    documents = {row.key: document for row in rows if (document := row.document or row.source)}
+    texts = audited.target.cleaned(documents)
+    for row in rows:
+        row.text = texts.get(row.key, "")
+    _check_skipped(audited, [row for row in rows if isinstance(row.refusal, Skipped)])
+    _decide_again(audited, [row for row in rows if not row.refusal])
 
 
-def _why_skipped(document: Document, text: str) -> Reason | None:
-    if isinstance(document.content, Skipped):
-        return document.content.reason
-    return Reason.EMPTY if isinstance(document.content, str) and not text else None
+def _check_skipped(audited: Audited, rows: Rows) -> None:
+    # quarantined ones wait for a person, who may raise the limit
+    wrong, changed = list[bytes](), list[bytes]()
+    for row in rows:
+        if (document := row.document or row.source) is None:
+            continue
+        content, reason = document.content, None
+        if isinstance(content, Skipped):
+            reason = content.reason
+        elif isinstance(content, str) and not row.text:
+            reason = Reason.EMPTY
+        if row.reason != reason:
+            (wrong if row.document else changed).append(row.key)  # the source may have changed
+    audited.tally.add(Check.CONTRADICTS, len(rows), wrong if audited.own_rules else ())
+    audited.tally.add(Check.CHANGED, len(rows), changed)
 
 
-def _decide_again(on: Audited, rows: Known) -> None:
-    originals = on.originals(row.pair.of for row in rows)
-    wrong, apart, others, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
+def _decide_again(audited: Audited, rows: Rows) -> None:
+    originals = audited.originals(row.pair.of for row in rows)
+    wrong, apart, elsewhere, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     again, lines = list[tuple[_Stored, str]](), list[str]()
     for row in rows:
         is_proved = row.values["digest"] == dropped_digest(row.text)  # the text that was dropped
         if row.source and (row.source.raw != row.document.raw if row.document else not is_proved):
             changed.append(row.key)
-        of = row.pair.of
-        if comparable(row.key) == comparable(of):
+        key = row.pair.of
+        if comparable(row.key) == comparable(key):
             wrong.append(row.key)
             continue
-        if (original := originals.get(of)) is None or original.run > row.run:
+        if (original := originals.get(key)) is None or original.run > row.run:
             continue
         if original.group and "group" in row.values:
             row.values["group"] = original.group
         if row.values["digest"] == dropped_digest(original.text) and not row.document:
-            row.text = original.text  # of an exact one, whatever the source holds now
+            row.text = original.text  # of an exact duplicate, even if the source has changed
         elif not (row.document or row.source):
             continue
         elif not is_proved:
-            is_exact = row.reason is Reason.EXACT and not place_of(of)
+            is_exact = row.reason is Reason.EXACT and not place_of(key)
             apart += [row.key] if is_exact else []
-            if row.document and not is_exact and not place_of(of):
+            if row.document and not is_exact and not place_of(key):
                 lines.append(Message("{id}: its digest is of another text", id=shown(row.key)))
             continue
         again.append((row, original.text))
-    # a copy that gave way was there before the one that it is a duplicate of
+    # a superseded copy was decided before its original
     pairs = [(row.text, text)[:: -1 if "kept_by" in row.values else 1] for row, text in again]
-    decided = on.recheck.decide([a for a, _ in pairs], [b for _, b in pairs])
+    decided = audited.recheck.decide([a for a, _ in pairs], [b for _, b in pairs])
     for (row, _), now in zip(again, decided, strict=True):
         if isinstance(now, str):
-            (others if place_of(row.pair.of) else apart).append(row.key)
-        elif on.own_rules and not place_of(row.pair.of):
+            (elsewhere if place_of(row.pair.of) else apart).append(row.key)
+        elif audited.own_rules and not place_of(row.pair.of):
             row.reason, row.pair = now.reason, _as_decided(row, now.pair)
-    on.tally.add(Check.CHANGED, len(rows), changed)
-    wrong += apart if on.own_rules else ()
-    on.tally.add(Check.CONTRADICTS, len(rows), wrong)
-    on.tally.add(Check.ELSEWHERE, 0, others)
-    on.tally.add(Check.DIFFERS, 0, lines)
+    audited.tally.add(Check.CHANGED, len(rows), changed)
+    wrong += apart if audited.own_rules else ()
+    audited.tally.add(Check.CONTRADICTS, len(rows), wrong)
+    audited.tally.add(Check.ELSEWHERE, 0, elsewhere)
+    audited.tally.add(Check.DIFFERS, 0, lines)
 
 
 def _as_decided(row: _Stored, now: Pair) -> Pair:
-    """Return the pair of a row as it is made now, but for the channels that a run left out."""
     if "kept_by" in row.values:
         turned = tuple(one.turned() for one in now.differences)
         now = now._replace(differences=turned, richer=())
+    # a run may have left out some channels
     found_by = tuple(name for name in now.found_by if name in row.pair.found_by)
     return now._replace(
         of=row.pair.of,
@@ -303,30 +291,30 @@ def _as_decided(row: _Stored, now: Pair) -> Pair:
     )
 
 
-def _near(said: float | None, now: float | None) -> float | None:
-    is_near = isinstance(said, float) and now is not None and math.isclose(said, now, abs_tol=1e-9)
-    return said if is_near else now
+def _near(old: float | None, now: float | None) -> float | None:
+    is_near = isinstance(old, float) and now is not None and math.isclose(old, now, abs_tol=1e-9)
+    return old if is_near else now
 
 
-def _encoded(on: Audited, known: Known) -> list[bytes]:
-    run, decisions = known[0].run, _decisions(known)
-    if known[0].reason is None:
-        return on.target.rows.marks(strings_of([one.key for one in known]), decisions, run)
-    documents = Documents.of(Document(None, row.key, b"", "") for row in known)
-    kept_by = {n: row.values["kept_by"] for n, row in enumerate(known) if "kept_by" in row.values}
+def _encoded(audited: Audited, rows: Rows) -> list[bytes]:
+    run, decisions = rows[0].run, _decisions(rows)
+    if rows[0].reason is None:
+        return audited.target.rows.marks(strings_of([one.key for one in rows]), decisions, run)
+    documents = Documents.of(Document(None, row.key, b"", "") for row in rows)
+    kept_by = {n: row.values["kept_by"] for n, row in enumerate(rows) if "kept_by" in row.values}
     encoded = _LEDGER.encode(documents, decisions, run, kept_by).list()
     return [raw_bson.without(raw, *_NOT_COMPARED) for raw in encoded]
 
 
-def _decisions(known: Known) -> Decisions:
-    pairs = [one.pair for one in known]
+def _decisions(rows: Rows) -> Decisions:
+    pairs = [one.pair for one in rows]
     elsewhere = [place_of(pair.of) if pair.of else "" for pair in pairs]
-    places = ("", *dict.fromkeys(filter(None, elsewhere)))
-    prints = np.array([one.fingerprint for one in known], dtype=np.uint64)
-    names = Names(NAMES.kinds, NAMES.richer, places)
+    collections = ("", *dict.fromkeys(filter(None, elsewhere)))
+    prints = np.array([one.fingerprint for one in rows], dtype=np.uint64)
+    names = Names(NAMES.kinds, NAMES.richer, collections)
     made = Decisions.all_kept(prints, np.zeros(len(pairs), dtype=np.bool_), names)
     missing, refusals = dict[int, tuple[bytes, ...]](), dict[int, Refusal]()
-    for row, (one, pair) in enumerate(zip(known, pairs, strict=True)):
+    for row, (one, pair) in enumerate(zip(rows, pairs, strict=True)):
         made["distance"][row] = pair.distance
         made["similarity"][row] = math.nan if pair.similarity is None else pair.similarity
         made["probability"][row] = math.nan if pair.probability is None else pair.probability
@@ -334,7 +322,7 @@ def _decisions(known: Known) -> Decisions:
         made["richer"][row] = sum(1 << NAMES.richer.index(name) for name in pair.richer)
         made["left_out"][row] = round(100 * pair.left_out)
         made["apart"][row] = NAMES.kinds.index(pair.kind) if pair.kind else 0
-        made["collection"][row] = places.index(elsewhere[row])
+        made["collection"][row] = collections.index(elsewhere[row])
         made["group"][row] = one.values.get("group", 0)
         if one.reason:
             made["outcome"][row] = CODES[one.reason]
@@ -343,8 +331,8 @@ def _decisions(known: Known) -> Decisions:
         if void := one.values.get("void"):
             missing[row] = tuple(map(id_keys.stored, void))
     differences = {row: pair.differences for row, pair in enumerate(pairs) if pair.differences}
-    of = strings_of([pair.of for pair in pairs])
-    return replace(made, of=of, differences=differences, missing=missing, refusals=refusals)
+    originals = strings_of([pair.of for pair in pairs])
+    return replace(made, of=originals, differences=differences, missing=missing, refusals=refusals)
 
 
 def _not_ours(key: bytes) -> Message:
@@ -352,20 +340,18 @@ def _not_ours(key: bytes) -> Message:
 
 
 def _difference(key: bytes, stored: bytes, expected: bytes) -> Message:
-    one, other = map(_fields, (stored, expected))
-    names = [name for name in one | other if one.get(name) != other.get(name)] or [*one]
+    before, after = (
+        {e.name: raw[e.start : e.end] for e in raw_bson.elements(raw)} for raw in (stored, expected)
+    )
+    names = [name for name in before | after if before.get(name) != after.get(name)] or [*before]
     inner = MARK.encode()
-    if names == [inner] and inner in one and inner in other:
+    if names == [inner] and inner in before and inner in after:
         return _difference(key, *(raw_bson.value(raw, inner) for raw in (stored, expected)))
-    said, now = (
+    old, new = (
         bson.decode(
             raw_bson.document(*(own[name] for name in names if name in own)), raw_bson.LENIENT
         )
-        for own in (one, other)
+        for own in (before, after)
     )
-    values = {"id": shown(key), "stored": shown_value(said), "expected": shown_value(now)}
+    values = {"id": shown(key), "stored": shown_value(old), "expected": shown_value(new)}
     return Message("{id}: stored {stored}, expected {expected}", **values)
-
-
-def _fields(raw: bytes) -> dict[bytes, bytes]:
-    return {e.name: raw[e.start : e.end] for e in raw_bson.elements(raw)}

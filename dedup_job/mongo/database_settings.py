@@ -1,31 +1,48 @@
-"""Settings of source, target and ledger: what is read, what is written."""
+"""Settings of source, target and ledger; the rank of a document by the rules of `output.keep`.
+
+A rank is a byte string: the values of the rules one after the other, then the `_id`. The document
+with the largest rank is the best copy. Values have the order in which the server sorts them:
+numbers of all types by value, then text, ObjectIds, false and true, dates, timestamps. A value that
+is missing, null or of another type comes before all others, whichever way a rule sorts; `highest`
+takes numbers alone. Of equal documents the one with the lower `_id` is the better one.
+"""
 
 import re
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from itertools import combinations, takewhile
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import bson
-from bson import json_util
+import numpy as np
+from bson import CodecOptions, DatetimeMS, Decimal128, ObjectId, Timestamp, json_util
+from bson.codec_options import DatetimeConversion
 from bson.errors import BSONError
+from bson.raw_bson import RawBSONDocument
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field, field_validator, model_validator
 
+from dedup_job.columns import Documents
 from dedup_job.messages import Message
 from dedup_job.mongo.id_keys import parsed
-from dedup_job.mongo.ranking import By, Rule
-from dedup_job.mongo.ranking import parsed as parsed_rule
-from dedup_job.text_fields import TextFields, values_in
+from dedup_job.native.bytes_column import TextColumn
+from dedup_job.text_fields import TextFields
 
 _MOVING = re.compile(r'"(\$expr|\$where|\$sampleRate)":')
-"""Operators by which a query may match a document later that nobody wrote: they can ask for the
-time or for chance. The server takes `$$NOW`, `$$CLUSTER_TIME`, `$rand` and `$function` in `$expr`
-alone. An `$expr` without them is not told apart: the server may gain others."""
+"""Operators by which a query may match a document later without a write: they can ask for the time
+or for chance. The server takes `$$NOW`, `$$CLUSTER_TIME`, `$rand` and `$function` in `$expr` alone.
+Every `$expr` counts, since a server may gain other such operators."""
+_EXPECTED = Message(
+    "first, richest, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
+)
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
 
 
 class OnChange(StrEnum):
-    """What a run does with a decided document after the source changed its text."""
+    """Treatment of a decided document after the source changed its text."""
 
     KEEP = "keep"
     UPDATE = "update"
@@ -33,7 +50,7 @@ class OnChange(StrEnum):
 
 
 class OnDelete(StrEnum):
-    """What a run does with a decided document after the source deleted it."""
+    """Treatment of a decided document after the source deleted it."""
 
     KEEP = "keep"
     PROMOTE = "promote"
@@ -41,7 +58,7 @@ class OnDelete(StrEnum):
 
 
 class SourceSettings(BaseModel, frozen=True, extra="forbid"):
-    """Which documents are read, and which field of them."""
+    """Settings of the documents and text fields to read."""
 
     field: str = Field(
         default="text",
@@ -100,15 +117,15 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
                 )
             if any(part.startswith("$") for part in names):
                 raise ValueError(Message("no name in a path may begin with $"))
-        for one, other in combinations(sorted(fields.dotted), 2):
-            if one == other:
+        for one, later in combinations(sorted(fields.dotted), 2):
+            if one == later:
                 raise ValueError(Message("the field {one!r} is named twice; name it once", one=one))
-            if other.startswith(f"{one}."):
+            if later.startswith(f"{one}."):
                 raise ValueError(
                     Message(
                         "{one!r} holds {other!r}; name only the fields that are texts",
                         one=one,
-                        other=other,
+                        other=later,
                     )
                 )
         return value
@@ -120,8 +137,52 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
         return value
 
 
+class By(StrEnum):
+    """The kind of a rule: its value and order."""
+
+    FIRST = "first"
+    NEWEST = "newest"
+    HIGHEST = "highest"
+    OLDEST = "oldest"
+    LONGEST = "longest"
+    RICHEST = "richest"
+    ORDER = "order"
+
+
+_OF_A_FIELD = (By.NEWEST, By.HIGHEST, By.OLDEST, By.ORDER)
+
+
+class Rule(NamedTuple):
+    """A rule as it is written: `newest:updated`, `order:source=official,books`."""
+
+    by: By
+    path: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        field = f":{'.'.join(self.path)}" if self.path else ""
+        return f"{self.by}{field}" + (f"={','.join(self.values)}" if self.values else "")
+
+
+def parse_rule(written: str) -> Rule:
+    """Parse a rule of `output.keep`; ValueError names the fault."""
+    name, colon, rest = written.partition(":")
+    field, equals, ordered = rest.partition("=")
+    values = {"rule": written, "rules": _EXPECTED}
+    if name not in list(By):
+        raise ValueError(Message("{rule!r} is no rule; expected {rules}", **values))
+    by = By(name)
+    listed = tuple(value.strip() for value in ordered.split(","))
+    fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is By.ORDER)
+    if not fits or (colon and not field) or (equals and "" in listed):
+        raise ValueError(
+            Message("{rule!r} is not as that rule is written; expected {rules}", **values)
+        )
+    return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
+
+
 class Form(StrEnum):
-    """What of a document the target holds."""
+    """The fields of a document in the target."""
 
     WHOLE = "whole"
     TEXT = "text"
@@ -129,14 +190,14 @@ class Form(StrEnum):
 
 
 class StoredText(StrEnum):
-    """Which text the target holds."""
+    """The form of the text in the target."""
 
     CLEANED = "cleaned"
     ORIGINAL = "original"
 
 
 class OutputSettings(BaseModel, frozen=True, extra="forbid"):
-    """What of a document goes to the target."""
+    """Settings of kept documents in the target."""
 
     document: Form = Field(
         default=Form.WHOLE,
@@ -159,13 +220,13 @@ class OutputSettings(BaseModel, frozen=True, extra="forbid"):
     @field_validator("keep")
     @classmethod
     def _known_rules(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
-        rules = [str(parsed_rule(rule)) for rule in keep]
+        rules = [str(parse_rule(rule)) for rule in keep]
         return tuple(takewhile(str(By.FIRST).__ne__, rules))
 
     @property
     def rules(self) -> list[Rule]:
-        """The rules by which a better copy takes the place of a kept one; none: the first stays."""
-        return [*map(parsed_rule, self.keep)]
+        """The rules by which a better copy replaces a kept one; empty: the first copy stays."""
+        return [*map(parse_rule, self.keep)]
 
     @model_validator(mode="after")
     def _has_what_rules_need(self) -> Self:
@@ -186,14 +247,14 @@ class OutputSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class Storing(StrEnum):
-    """What the ledger holds of a document that is not kept."""
+    """Whether the ledger stores documents that are not kept."""
 
     NONE = "none"
     WHOLE = "whole"
 
 
 class LedgerSettings(BaseModel, frozen=True, extra="forbid"):
-    """What the ledger holds of a document that is not kept."""
+    """Settings of documents in the ledger."""
 
     document: Storing = Field(
         default=Storing.NONE,
@@ -203,7 +264,7 @@ class LedgerSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 def parse_query(text: str | None) -> dict[str, Any]:
-    """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
+    """Return a filter in MongoDB extended JSON as a dict; ValueError for invalid JSON or BSON."""
     if text is None:
         return {}
     query = parsed(text)
@@ -217,11 +278,105 @@ def parse_query(text: str | None) -> dict[str, Any]:
 
 
 def moving_operator(query: Any) -> str:
-    """Return an operator by which a query's answer moves by itself, "" where none does."""
+    """Return an operator that lets a query's result change without a write, "" if it has none."""
     found = _MOVING.search(json_util.dumps(query))
     return found[1] if found else ""
 
 
-def names_in(decoded: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the dotted name of each field, through objects."""
-    return (name for name, _ in values_in(decoded))
+_MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
+_NAN, _BELOW_ZERO, _ZERO, _ABOVE_ZERO = (bytes((k,)) for k in range(4))
+_EXPONENT, _LENGTH = struct.Struct(">H"), struct.Struct(">I")
+_BIAS = 1 << 15  # of exponents, far beyond those of BSON; an infinite number has one as large
+_REVERSED = bytes(range(255, -1, -1))
+_END, _ESCAPED = b"\0", b"\0\xff"
+_VALUES: CodecOptions[RawBSONDocument] = CodecOptions(
+    document_class=RawBSONDocument,
+    unicode_decode_error_handler="replace",
+    datetime_conversion=DatetimeConversion.DATETIME_MS,
+)
+Richness = Callable[[TextColumn], NDArray[np.uint32]]
+"""Measures the richness of n texts, uint32 (n, k): the first column that differs decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Computes ranks by rules, the most important first; richness: measure of `richest`."""
+
+    rules: Sequence[Rule]
+    richness: Richness
+
+    def ranks(self, documents: Documents) -> list[bytes]:
+        """Return the ranks of the documents that have a cleaned text, in their order."""
+        return [b"".join(parts) for parts in self._parts(documents, slice(None))]
+
+    def rule(self, better: Documents, row: int, worse: Documents, worse_row: int) -> str:
+        """Return the rule by which a text is better than another, `first` if none differs.
+
+        row, worse_row: of the texts.
+        """
+        (one,) = self._parts(better, slice(row, row + 1))
+        (two,) = self._parts(worse, slice(worse_row, worse_row + 1))
+        differ = (str(rule) for rule, a, b in zip(self.rules, one, two, strict=False) if a != b)
+        return next(differ, str(By.FIRST))
+
+    def _parts(self, documents: Documents, some: slice) -> list[tuple[bytes, ...]]:
+        raws, texts = documents.raw.take(documents.rows[some]).list(), documents.texts.take(some)
+        columns = [self._column(rule, raws, texts) for rule in self.rules]
+        ids = [_value(_found(raw, ("_id",))).translate(_REVERSED) for raw in raws]
+        return [*zip(*columns, ids, strict=True)]
+
+    def _column(self, rule: Rule, raws: Sequence[bytes], texts: TextColumn) -> list[bytes]:
+        if rule.by is By.RICHEST:
+            rich = self.richness(texts).astype(">u4")
+            return [row.tobytes() for row in rich]
+        if rule.by is By.LONGEST:
+            return [*map(_LENGTH.pack, texts.lengths.tolist())]
+        return [_of_field(rule, _found(raw, rule.path)) for raw in raws]
+
+
+def _found(raw: bytes, path: Sequence[str]) -> Any:
+    value: Any = RawBSONDocument(raw, _VALUES)
+    for name in path:
+        value = value.get(name) if isinstance(value, RawBSONDocument) else None
+    return value
+
+
+def _of_field(rule: Rule, found: Any) -> bytes:
+    if rule.by is By.ORDER:
+        better = [*rule.values, found].index(found)
+        return _LENGTH.pack(1 + len(rule.values) - better if isinstance(found, str) else 0)
+    value = _value(found)
+    if rule.by is By.HIGHEST and not value.startswith(_NUMBER):
+        return _MISSING  # a note such as "n/a" is no score
+    if rule.by is By.OLDEST and value != _MISSING:
+        return _NUMBER + value.translate(_REVERSED)
+    return value
+
+
+def _value(value: Any) -> bytes:
+    match value:
+        case bool():
+            return _BOOL + bytes([value])
+        case int() | float():
+            return _NUMBER + _number(Decimal(value))
+        case Decimal128():
+            return _NUMBER + _number(value.to_decimal())
+        case str():
+            return _TEXT + value.encode().replace(_END, _ESCAPED) + _END
+        case ObjectId():
+            return _OBJECT_ID + value.binary
+        case DatetimeMS():
+            return _DATE + struct.pack(">Q", int(value) + (1 << 63))
+        case Timestamp():
+            return _TIMESTAMP + struct.pack(">II", value.time, value.inc)
+    return _MISSING
+
+
+def _number(number: Decimal) -> bytes:
+    # sign, exponent and digits; each digit is above the end of a shorter number
+    if number.is_nan() or not number:
+        return _NAN if number.is_nan() else _ZERO
+    exponent = _BIAS - 1 if number.is_infinite() else number.adjusted()
+    digits = bytes(digit + 1 for digit in number.as_tuple().digits).rstrip(b"\1")
+    value = _ABOVE_ZERO + _EXPONENT.pack(_BIAS + exponent) + digits + _END
+    return value if number > 0 else _BELOW_ZERO + value[1:].translate(_REVERSED)

@@ -1,8 +1,8 @@
 """Keys, the raw `_id` fields of documents: compared as a server does, and as people write them.
 
-`bson.json_util` reads and writes extended JSON. Around it stands what that would lose: a name that
-stands twice in an object, as it keeps the last; an ObjectId as its digits alone; ids that are not
-UTF-8; a UUID, which it writes as base64.
+`bson.json_util` reads and writes extended JSON. Added here: repeated names in an object are
+refused; an ObjectId may be its digits alone; ids need not be UTF-8; UUIDs are not written as
+base64.
 """
 
 import json
@@ -57,7 +57,7 @@ _FORMS = tuple(
     JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
     for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
 )
-KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
+KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that no BSON value represents
 _OWN = b"_id\0"  # in a key, behind its kind
 _DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
 _BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
@@ -65,7 +65,7 @@ _EXACT = Context(prec=1100)  # digits, more than any double has
 
 
 def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
-    """Return the value; ValueError says where it is wrong."""
+    """Parse extended JSON; ValueError names the fault and its position."""
 
     def read(pairs: list[tuple[str, Any]]) -> Any:  # json_util.loads keeps the last of two names
         for name, count in Counter(name for name, _ in pairs).items():
@@ -90,7 +90,7 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
 
 
 def shown(key: bytes) -> str:
-    """Return the `_id` of a key so that `readings` yields it first; the beginning of a huge one."""
+    """Format a key for people so that `readings` yields its `_id` first; a huge one is cut."""
     key = own_key(key)
     if len(key) > _HUGE:
         begins = fields({"_id": str(storable(key))[:_BEGINS]})
@@ -103,7 +103,7 @@ def shown(key: bytes) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """Return an `_id` that a ledger row or a kept document names, in the same form."""
+    """Format the value of an `_id` as `shown` does, uncut."""
     if isinstance(value, ObjectId):
         return str(value)
     with suppress(*MALFORMED):  # keys may look like extended JSON
@@ -115,7 +115,7 @@ def shown_value(value: Any) -> str:
 
 
 def unmistakable(key: bytes) -> str:
-    """Return an `_id` whole, in a form that nobody would give a string: `17` may be one, too."""
+    """Format a key in a form that is read as this `_id` only: `17` might be a string, too."""
     if key[0] == _OBJECT_ID_KIND:
         return f'{{"$oid":"{key[_HEAD:].hex()}"}}'
     value = storable(key)
@@ -125,36 +125,35 @@ def unmistakable(key: bytes) -> str:
 
 
 def readings(written: str) -> Iterator[Any]:
-    """Yield the ids that a person may mean, the likeliest first, each once.
+    """Yield the values that a written `_id` may mean, the likeliest first, each once.
 
     24 hexadecimal digits are an ObjectId; then extended JSON, as numbers are; then the string
-    itself, unless it is the `unmistakable` form of another id. Ids without a value are as made
-    `storable`.
+    itself, unless it is the `unmistakable` form of another id. Ids that no BSON value represents
+    are as made by `storable`.
     """
     match = _OBJECT_ID.fullmatch(written)
     values: list[Any] = [ObjectId(match[1])] if match else []
     with suppress(ValueError):
         values.append(parsed(written, _FORMS[0]))
     values.append(written)
-    seen = set()
+    keys = set()
     for value in values:
         try:
             key = _key(value)
         except MALFORMED:
             continue  # no server holds such an id
-        if key not in seen and _stands_for_an_id(value):
-            seen.add(key)
+        if key not in keys and _is_id(value):
+            keys.add(key)
             yield value
             if written.startswith(("{", '"')) and written == unmistakable(stored(value)):
-                return  # as a command prints it: nothing else is meant
+                return  # as a command prints it
 
 
 def _key(value: Any) -> bytes:
     return fields({"_id": value})
 
 
-def _stands_for_an_id(value: Any) -> bool:
-    """Tell whether a server takes the value for an `_id`, and what passes for its bytes is one."""
+def _is_id(value: Any) -> bool:
     if isinstance(value, dict) and next(iter(value), "").startswith("$"):
         return False
     if not isinstance(value, Binary) or value.subtype != KEY_SUBTYPE:
@@ -173,7 +172,7 @@ def _json(value: Any, options: JSONOptions) -> str:
 
 
 def _with_uuids(value: Any) -> Any:
-    """Return each UUID as `{"$uuid": ...}`, which people recognize; json_util writes base64."""
+    # people recognize {"$uuid": ...}; json_util writes base64
     if isinstance(value, dict):
         return {name: _with_uuids(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -184,7 +183,7 @@ def _with_uuids(value: Any) -> Any:
 
 
 def id_place(raw: bytes) -> Element:
-    """Return the `_id` field; ValueError for a document that has none, or not all of it."""
+    """Return the `_id` field; ValueError for a document without one, or with a cut one."""
     for element in elements(raw):  # a server stores _id first
         if element.name == b"_id":
             if element.end >= len(raw):
@@ -194,47 +193,50 @@ def id_place(raw: bytes) -> Element:
 
 
 def id_element(raw: bytes) -> bytes:
-    """Return the bytes of the `_id` field, equal in all copies; ValueError if there is none."""
+    """Return the key of a raw document, the bytes of its `_id` field; ValueError if it has none."""
     element = id_place(raw)
     return raw[element.start : element.end]
 
 
 def id_value(key: bytes) -> Any:
-    """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
+    """Decode the `_id` of a key; text that is not UTF-8 gets replacement characters."""
     return bson.decode(document(own_key(key)), codec_options=LENIENT)["_id"]
 
 
 def own_key(key: bytes) -> bytes:
-    """Return the `_id` field of a key, which may be that of a document of another collection."""
+    """Return the `_id` field of a key that may name another collection in place of `_id`."""
     return key if key.startswith(_OWN, 1) else renamed(key, b"_id")
 
 
 def place_of(key: bytes) -> str:
-    """Return the other collection that a key names instead of `_id`, "" where it names none."""
+    """Return the name of another collection that a key holds in place of `_id`, else ""."""
     return "" if key.startswith(_OWN, 1) else key[1 : key.index(0, 1)].decode(errors="replace")
 
 
-def named_key(raw: bytes, of: bytes = b"of", place: bytes = b"against") -> bytes:
-    """Return the key of the document that the fields `of` and `place` name, b"" if they do not."""
-    found = {element.name: element for element in elements(raw) if element.name in (of, place)}
-    if (own := found.get(of)) is None:
+def named_key(raw: bytes, id_field: bytes = b"of", collection: bytes = b"against") -> bytes:
+    """Return the key of the document that a row names, b"" if it names none.
+
+    id_field: name of the field with its `_id`; collection: of the field with the collection's name.
+    """
+    found = {e.name: e for e in elements(raw) if e.name in (id_field, collection)}
+    if (own := found.get(id_field)) is None:
         return b""
-    name, other = b"_id", found.get(place)
-    if other is not None and other.kind == STRING:
-        given = raw[other.value + 4 : other.end - 1]
-        name = given if b"." in given and b"\0" not in given else name
+    name, element = b"_id", found.get(collection)
+    if element is not None and element.kind == STRING:
+        written = raw[element.value + 4 : element.end - 1]
+        name = written if b"." in written and b"\0" not in written else name
     return renamed(raw[own.start : own.end], name)
 
 
 def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
     """Tell which of n keys name no other collection, bool (n,)."""
-    places = keys.starts[:, np.newaxis] + np.arange(1, 1 + len(_OWN))
-    same: NDArray[np.bool_] = (keys.data[places] == np.frombuffer(_OWN, np.uint8)).all(axis=1)
+    offsets = keys.starts[:, np.newaxis] + np.arange(1, 1 + len(_OWN))
+    same: NDArray[np.bool_] = (keys.data[offsets] == np.frombuffer(_OWN, np.uint8)).all(axis=1)
     return same
 
 
 def storable(element: bytes) -> Any:
-    """Return the `_id` as a value that gives the same bytes when it is read back."""
+    """Decode a key to a value that `stored` encodes to the same bytes."""
     with suppress(BSONError):
         value = id_value(element)
         if fields({"_id": value}) == element and getattr(value, "subtype", 0) != KEY_SUBTYPE:
@@ -243,18 +245,18 @@ def storable(element: bytes) -> Any:
 
 
 def stored(value: Any) -> bytes:
-    """Return the field that was made storable."""
+    """Return the key of a value made by `storable`, or of any `_id`."""
     if isinstance(value, Binary) and value.subtype == KEY_SUBTYPE:
         return bytes(value)
     return fields({"_id": value})
 
 
-def among(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
-    """Return the filter for these ids as they are, text that is not UTF-8 as well."""
-    given = strings_of(keys)
-    kinds = given.between(0, np.ones_like(given.lengths))
-    values = given.between(_HEAD, given.lengths)
-    array = joined([kinds, _numbers(len(given.lengths)), values])
+def id_filter(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
+    """Return the filter for documents with these keys, also ones that are not UTF-8."""
+    column = strings_of(keys)
+    kinds = column.between(0, np.ones_like(column.lengths))
+    values = column.between(_HEAD, column.lengths)
+    array = joined([kinds, _numbers(len(column.lengths)), values])
     one_of = document(bytes([ARRAY]) + b"$in\0" + document(array.data.tobytes()))
     return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))
 
@@ -265,13 +267,13 @@ def _numbers(count: int) -> BytesColumn:
 
 
 def equal_to(key: bytes, field: str = "_id") -> RawBSONDocument:
-    """Return the filter for a field with what the server takes for this id: 5 is 5.0, too."""
+    """Return the filter for a field that equals this id on the server, as 5 equals 5.0."""
     same = document(renamed(key, b"$eq"))
     return RawBSONDocument(document(bytes([DOCUMENT]) + field.encode() + b"\0" + same))
 
 
 def comparable(key: bytes) -> bytes:
-    """Return bytes that are equal for what the server takes for one `_id`: 5 is 5.0, too."""
+    """Return bytes that are equal for keys that are one `_id` on the server, as 5 and 5.0."""
     kind = key[0]
     if kind not in _BY_VALUE:
         return key
@@ -285,12 +287,12 @@ def comparable(key: bytes) -> bytes:
     return bytes([_DOUBLE]) + head + _number(id_value(key))
 
 
-def as_asked(keys: Collection[bytes], there: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return, by each id of `there`, that one of `keys` which is the same; others are left out."""
-    asked, found = set(keys), list(there)
-    same = {key: key for key in found if key in asked}
+def as_asked(keys: Collection[bytes], ids: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Map each of `ids` to the one of `keys` that is the same `_id`; others are omitted."""
+    requested, found = set(keys), list(ids)
+    same = {key: key for key in found if key in requested}
     if len(same) < len(found):  # mostly they have the same bytes
-        values = {comparable(key): key for key in asked.difference(same)}
+        values = {comparable(key): key for key in requested.difference(same)}
         for key in found:
             if key not in same and (one := values.get(comparable(key))) is not None:
                 same[key] = one

@@ -1,4 +1,4 @@
-"""What the ledger holds of each document that is not kept, as raw BSON; and how it is read back."""
+"""Rows of the ledger, one for each document that is not kept: encoded as raw BSON, and read."""
 
 import zlib
 from collections.abc import Mapping, Set
@@ -17,27 +17,27 @@ from dedup_job.mongo.database_settings import Storing
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, number, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, repeated, strings_of
 
-DOCUMENT = "document"  # of a row: what is stored of the document
+DOCUMENT = "document"  # field of a row with the stored document
 _SAME = (Reason.EXACT, Reason.NEAR)
-_TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
+_QUARANTINED = (Reason.TOO_LARGE, Reason.UNDECODABLE)
 _DECISIONS = [
     raw_bson.fields({"decision": name}) for name in ("duplicate", "skipped", "quarantined")
 ]
 _DECISION_OF = np.array(  # by outcome
-    [0, *(0 if one in _SAME else 2 if one in _TO_LOOK_AT else 1 for one in REASONS)]
+    [0, *(0 if one in _SAME else 2 if one in _QUARANTINED else 1 for one in REASONS)]
 )
 _DISTANCES = [raw_bson.fields({"distance": bits}) for bits in range(65)]
 _NO_ORIGINAL = raw_bson.fields({"of": None})
 _NO_SIMILARITY = raw_bson.fields({"similarity": None})
 _NOT_COMPARED = raw_bson.fields({"distance": None, "similarity": None})
 _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
-_SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
+_SPARE = 64 * 1024  # bytes of a row that stay free for the record of its removal
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 _NOT_STORED = raw_bson.fields({DOCUMENT: None})
 
 
 class LedgerRows:
-    """Writes the rows of the ledger."""
+    """Encodes the rows of the ledger; storing: whether with their documents."""
 
     def __init__(self, storing: Storing) -> None:
         self.stores = storing is Storing.WHOLE
@@ -50,38 +50,40 @@ class LedgerRows:
         kept_by: Mapping[int, str] = _NOTHING,
         alone: Set[int] = frozenset(),
     ) -> BytesColumn:
-        """Return the ledger's rows of those documents that are not kept, in order.
+        """Return the ledger rows of the documents that are not kept, as raw BSON in order.
 
-        By row: kept_by, the rule by which the other copy is better; alone, only copies, stored
-        whole.
+        kept_by: by row, the rule by which the kept copy is better; alone: rows of only copies,
+        which are stored whole.
         """
         rows = np.flatnonzero(~decisions.kept)
         own = [documents.keys.take(rows), *_found(decisions, rows)]
         own += [*_circumstances(decisions, rows, run), *_digests(documents, decisions, rows)]
         own += [*_groups(decisions, rows)]
         if kept_by:
-            by = {row: raw_bson.fields({"kept_by": rule}) for row, rule in kept_by.items()}
-            places = {int(np.searchsorted(rows, row)): field for row, field in by.items()}
-            own.append(raw_bson.some(places, len(rows)))
+            rules = {
+                int(np.searchsorted(rows, row)): raw_bson.fields({"kept_by": rule})
+                for row, rule in kept_by.items()
+            }
+            own.append(raw_bson.some(rules, len(rows)))
         if not (self.stores or alone):
             return raw_bson.documents(*own)
         sizes = np.sum([part.lengths for part in own], axis=0) + _SPARE
-        left = (MAX_DOCUMENT_BYTES - sizes).tolist()
-        held = np.flatnonzero([self.stores or row in alone for row in rows.tolist()])
-        stored = [_stored(documents[int(rows[at])], left[at]) for at in held]
-        return raw_bson.documents(*own, strings_of(stored).scattered(held, len(rows)))
+        free = (MAX_DOCUMENT_BYTES - sizes).tolist()
+        numbers = np.flatnonzero([self.stores or row in alone for row in rows.tolist()])
+        stored = [_stored(documents[int(rows[at])], free[at]) for at in numbers]
+        return raw_bson.documents(*own, strings_of(stored).scattered(numbers, len(rows)))
 
 
-def _stored(document: Document, room: int) -> bytes:
+def _stored(document: Document, free: int) -> bytes:
     plain = document.text_at > 0  # else it may be too deep, or not well-formed
-    if len(document.raw) <= room and (plain or raw_bson.is_nestable(document.raw)):
+    if len(document.raw) <= free and (plain or raw_bson.is_nestable(document.raw)):
         return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
     field = raw_bson.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
-    return field if len(field) <= room else _NOT_STORED
+    return field if len(field) <= free else _NOT_STORED
 
 
 def stored_in(row: bytes) -> bytes | None:
-    """Return the document that a ledger row holds, raw BSON; None if it holds none."""
+    """Return the raw document stored in a ledger row, None if there is none."""
     element = raw_bson.find(row, DOCUMENT.encode())
     if element is None:
         return None
@@ -93,7 +95,10 @@ def stored_in(row: bytes) -> bytes | None:
 
 
 def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
-    """Return the pair that a row of a duplicate names; row: its values."""
+    """Return the pair of a duplicate's ledger row; raw: its bytes, row: its decoded fields.
+
+    Values of wrong types are read as absent.
+    """
     distance, differences = row.get("distance"), row.get("differences")
     found_by, richer = (
         (*map(str, names),) if isinstance(names := row.get(field), list) else ()
@@ -145,8 +150,8 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
         reason = str(REASONS[outcome - 1])
         shared.append(raw_bson.fields({"found_by": names, "reason": reason, "run": run}))
     named = [*decisions.differences, *decisions.missing, *decisions.refusals]
-    told = np.flatnonzero(decisions["richer"] | decisions["left_out"])
-    special = rows[np.isin(rows, [*named, *told.tolist()])]
+    extra = np.flatnonzero(decisions["richer"] | decisions["left_out"])
+    special = rows[np.isin(rows, [*named, *extra.tolist()])]
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
     return [raw_bson.one_of(shared, codes.reshape(-1)), raw_bson.some(more, len(rows))]
 
@@ -182,5 +187,5 @@ def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
 
 
 def dropped_digest(text: str) -> int:
-    """Return the digest of a dropped text, by which a check knows whether it changed since."""
+    """Return the 64-bit digest of a dropped text as int64, to detect a later change."""
     return signed(xxhash.xxh3_64_intdigest(text.encode()))

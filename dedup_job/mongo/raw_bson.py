@@ -1,8 +1,8 @@
-"""Read and change raw BSON documents without touching the fields that are not ours.
+"""Read and change raw BSON documents; all fields but the changed ones keep their bytes.
 
-Decoding a document and encoding it again is not the identity: repeated keys, deprecated types
-and the order within a DBRef change. So the text is exchanged in the bytes themselves, and every
-other field reaches the target as it lay in the source. See bsonspec.org, version 1.1.
+Decoding a document and encoding it again is not the identity: repeated names, deprecated types
+and the order within a DBRef change. So the text is exchanged in the bytes themselves. See
+bsonspec.org, version 1.1.
 """
 
 import struct
@@ -43,7 +43,7 @@ _FIXED = {
     0x7F: 0,  # max key
     0xFF: 0,  # min key
 }
-_COUNTED = {  # types that begin with an int32 length: what else counts beside that length
+_COUNTED = {  # types that begin with an int32 length: bytes beside that length
     0x02: 4,  # string
     0x03: 0,  # document
     0x04: 0,  # array
@@ -60,10 +60,10 @@ _REGEX = 0x0B
 _DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
 _ANY_DATE = DatetimeConversion.DATETIME_AUTO  # also one that Python has no value for
 _STRICT: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=_ANY_DATE)
-LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
+LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # decodes any UTF-8 and date
     unicode_decode_error_handler="replace", datetime_conversion=_ANY_DATE
 )
-RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # the same of fields that are asked for
+RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # lenient, decodes only the fields read
     document_class=RawBSONDocument,
     unicode_decode_error_handler="replace",
     datetime_conversion=_ANY_DATE,
@@ -71,7 +71,7 @@ RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # the same of fields that ar
 
 
 _INT32 = struct.Struct("<i")
-_KIND, _VALUE = 1, len(b"?_id\0")  # where in a key its kind ends, and its value begins
+_KIND, _VALUE = 1, len(b"?_id\0")  # offsets in a key: end of its type, begin of its value
 _FRAME = 5  # bytes of a document beside its fields
 _STRING = b"\x02"
 
@@ -85,11 +85,11 @@ class RawDocument(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawPage(Sequence[RawDocument]):
-    """n raw documents in columns; as a sequence, each as a value.
+    """n raw documents in columns; a sequence of `RawDocument`.
 
-    raw, keys: n byte strings, the documents and their `_id` fields; texts: n of each of
-    k fields; text_at: int64 (n, k), where in the document the value of
-    each begins, -1 if there is none, 0 if the decoder has to find it.
+    raw, keys: n byte strings, the documents and their `_id` fields; texts: k columns of n texts,
+    one for each text field; text_at: int64 (n, k), the offset of each text's value in its
+    document, -1 if it is absent, 0 if only a decoder finds it.
     """
 
     raw: BytesColumn
@@ -99,7 +99,7 @@ class RawPage(Sequence[RawDocument]):
 
     @classmethod
     def of(cls, rows: Sequence[RawDocument]) -> Self:
-        """Return documents in columns, without texts."""
+        """Return raw documents as a page without texts."""
         raw, keys = strings_of([row.raw for row in rows]), strings_of([row.key for row in rows])
         return cls(raw, keys, (), np.zeros((len(rows), 0), dtype=np.int64))
 
@@ -107,24 +107,26 @@ class RawPage(Sequence[RawDocument]):
         return len(self.text_at)
 
     def __iter__(self) -> Iterator[RawDocument]:
-        """Yield each document; all are taken out in one go."""
         return map(RawDocument, self.keys.list(), self.raw.list())
 
     def __getitem__(self, row: Any) -> Any:
-        """Return one document as a value; some in columns, for a slice."""
+        """Return a document by row; for a slice a page."""
         if isinstance(row, slice):
             return self.take(row)
         row = range(len(self))[row]
         return RawDocument(self.keys.at(row), self.raw.at(row))
 
     def take(self, rows: slice | NDArray[np.int64]) -> Self:
-        """Return some documents, in this order."""
+        """Return a page of these rows, in this order."""
         texts = [each.take(rows) for each in self.texts]
         return type(self)(self.raw.take(rows), self.keys.take(rows), texts, self.text_at[rows])
 
 
 class Element(NamedTuple):
-    """One field of a raw document: raw[start:end] is all of it, raw[value:end] its value."""
+    """A field of a raw document: raw[start:end] are its bytes, raw[value:end] its value.
+
+    kind: its BSON type.
+    """
 
     name: bytes
     kind: int
@@ -134,7 +136,7 @@ class Element(NamedTuple):
 
 
 def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Element]:
-    """Yield the fields of a document, raw[start:end]; ValueError for what BSON does not have."""
+    """Yield the fields of a document, raw[start:end]; ValueError for an unknown BSON type."""
     start, stop = start + 4, (len(raw) if end is None else end) - 1
     while start < stop:
         kind = raw[start]
@@ -155,13 +157,13 @@ def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Ele
 
 
 def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Element | None:
-    """Return the top-level field of this name; of repeated ones the last, as decoders do."""
+    """Return the top-level field of this name, None if absent; of repeated ones the last."""
     found = [element for element in elements(raw, start, end) if element.name == name]
     return found[-1] if found else None
 
 
 def repeats(raw: bytes, path: Sequence[str]) -> bool:
-    """Tell whether a field of this path stands there twice, so that readers take either."""
+    """Tell whether a field on this path is repeated, so that readers may take either one."""
     for name in path:
         found = [element for element in elements(raw) if element.name == name.encode()]
         if len(found) != 1 or found[0].kind != DOCUMENT:
@@ -171,9 +173,9 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
 
 
 def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
-    """Tell whether a server takes the document as a value of another one.
+    """Tell whether a server accepts the document nested in another one.
 
-    It must be well-formed, its names UTF-8 that do not begin with $, and not too deep.
+    It must be well-formed, its names UTF-8 that do not begin with $, and at most 64 levels deep.
     """
     try:
         for element in elements(raw):
@@ -192,7 +194,7 @@ def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
 
 
 def place(raw: bytes, *path: bytes) -> slice:
-    """Return where the value lies that a path leads to; KeyError where it leads nowhere."""
+    """Return the slice of the value at a path of names; KeyError if it is absent."""
     start, end = 0, len(raw)
     for name in path:
         element = find(raw, name, start, end)
@@ -203,22 +205,22 @@ def place(raw: bytes, *path: bytes) -> slice:
 
 
 def value(raw: bytes, *path: bytes) -> bytes:
-    """Return the bytes of the value that a path leads to; KeyError where it leads nowhere."""
+    """Return the bytes of the value at a path of names; KeyError if it is absent."""
     return raw[place(raw, *path)]
 
 
 def decoded(raw: bytes) -> dict[str, Any]:
-    """Return the values of a raw document; BSONError, ValueError where it is not well-formed."""
+    """Decode a raw document; BSONError, ValueError or OverflowError if it is not well-formed."""
     return bson.decode(raw, codec_options=_STRICT)
 
 
 def fields_of(raw: bytes) -> RawBSONDocument:
-    """Return the fields of a raw document by name, whatever the values of others."""
+    """Return a mapping that decodes the fields of a raw document when they are read."""
     return RawBSONDocument(raw, RAW)
 
 
 def field(raw: bytes, name: str) -> Any:
-    """Return the value of one top-level field, whatever the others are; None if there is none."""
+    """Decode one top-level field, None if absent; other fields may be malformed."""
     with suppress(BSONError):  # faster, and nearly always so
         return fields_of(raw).get(name)
     found = find(raw, name.encode())
@@ -231,20 +233,20 @@ def renamed(element: bytes, name: bytes) -> bytes:
 
 
 def document(*fields: bytes) -> bytes:
-    """Return the document made of these raw fields."""
+    """Return a raw document of these raw fields."""
     return b"".join((_INT32.pack(sum(map(len, fields)) + 5), *fields, b"\0"))
 
 
 def fields(values: dict[str, Any]) -> bytes:
-    """Return values as raw fields, to be joined by `document`."""
+    """Encode values as raw fields, for `document`."""
     return bson.encode(values)[4:-1]
 
 
 def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> bytes:
-    """Return the document with the string at `path` replaced, all other bytes unchanged.
+    """Return the document with the string at `path` replaced by the next of `texts`.
 
-    Of an array or an object, each part of the text is, see `text_fields`. KeyError where the path
-    leads to none of these.
+    In an array or object, each string is replaced by the next one, and each number uses up one, see
+    `text_fields`. KeyError for another value at `path`.
     """
     element = find(raw, path[0].encode())
     if element is None or element.kind not in ((DOCUMENT,) if path[1:] else _WITH_TEXTS):
@@ -261,7 +263,7 @@ def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
     value = raw[element.value : element.end]
     if element.kind in _WITH_TEXTS[1:]:
         parts = [*elements(value)]
-        # of repeated names a decoder takes the last value, at the place of the first
+        # of repeated names a decoder takes the last value, in the order of the first
         read = parts if element.kind == ARRAY else {part.name: part for part in parts}.values()
         own = element.kind == DOCUMENT and OWN_ID.encode()
         new = {e.start: _with_texts(value, e, texts) for e in read if e.name != own}
@@ -273,31 +275,31 @@ def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
 
 
 def without(raw: bytes, *names: bytes) -> bytes:
-    """Return the document without the top-level fields of these names."""
+    """Return the raw document without the top-level fields of these names."""
     if all(name + b"\0" not in raw for name in names):
         return raw  # far cheaper than walking, and nearly always so
     return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))
 
 
 def documents(*parts: BytesColumn) -> BytesColumn:
-    """Return n documents, each made of the raw fields of all parts with its number."""
+    """Return n raw documents; the i-th is made of the i-th raw fields of all parts."""
     sizes = np.sum([part.lengths for part in parts], axis=0) + _FRAME
     return joined([_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
 
 
 def document_fields(name: str, values: BytesColumn) -> list[BytesColumn]:
-    """Return n raw fields of this name that hold a document each, in parts."""
+    """Return the parts of n raw fields of this name, each with a document as value."""
     head = bytes([DOCUMENT]) + name.encode() + b"\0"
     return [repeated(head, len(values.lengths)), values]
 
 
 def string_values(utf8: BytesColumn) -> list[BytesColumn]:
-    """Return the raw values of n strings, in parts."""
+    """Return the parts of n raw string values."""
     return [_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
 
 
 def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
-    """Return n raw string fields, in parts; a path of several names gives nested documents."""
+    """Return the parts of n raw string fields; a path of several names gives nested documents."""
     head = _STRING + path[-1].encode() + b"\0"
     parts = [repeated(head, len(utf8.lengths)), *string_values(utf8)]
     for name in reversed(path[:-1]):
@@ -308,54 +310,54 @@ def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
 def number_fields(
     name: str, values: NDArray[Any], where: NDArray[np.bool_] | None = None
 ) -> list[BytesColumn]:
-    """Return n raw fields that hold a double or an int64 each, in parts; none where not `where`."""
+    """Return the parts of n raw fields of this name, doubles or int64s; empty if not `where`."""
     kind = b"\x01" if values.dtype.kind == "f" else b"\x12"
     parts = [repeated(kind + name.encode() + b"\0", len(values)), elements_of(values)]
     return parts if where is None else [part.where(where) for part in parts]
 
 
 def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields of some decisions that name the other documents, in parts.
+    """Return the parts of the raw fields `of` and `against` of decisions, by rows.
 
-    `of`, and where such a document lies in another collection, `against`.
+    `of` names the original or the nearest candidate, `against` its collection if that is another.
     """
-    keys, places = decisions.of.take(rows), decisions.names.collections
+    keys, names = decisions.of.take(rows), decisions.names.collections
     codes = decisions["collection"][rows]
-    if not places:
+    if not names:
         return renamed_keys(keys, "of")
-    begins = np.array([_VALUE, *(len(name.encode()) + 2 for name in places[1:])])[codes]
-    named = [b"", *(fields({"against": name}) for name in places[1:])]
+    begins = np.array([_VALUE, *(len(name.encode()) + 2 for name in names[1:])])[codes]
+    named = [b"", *(fields({"against": name}) for name in names[1:])]
     return [*renamed_keys(keys, "of", begins), one_of(named, codes)]
 
 
 def renamed_keys(
     keys: BytesColumn, name: str, begins: NDArray[np.int64] | int = _VALUE
 ) -> list[BytesColumn]:
-    """Return n `_id` fields under another name, in parts; nothing of an empty key.
+    """Return the parts of n `_id` fields under another name, empty for an empty key.
 
-    begins: where in a key its value does.
+    begins: offset of the value in each key.
     """
-    there = keys.lengths > 0
-    kinds = keys.between(0, np.where(there, _KIND, 0))
-    names = repeated(name.encode() + b"\0", len(there)).where(there)
-    return [kinds, names, keys.between(np.where(there, begins, 0), keys.lengths)]
+    is_key = keys.lengths > 0
+    kinds = keys.between(0, np.where(is_key, _KIND, 0))
+    names = repeated(name.encode() + b"\0", len(is_key)).where(is_key)
+    return [kinds, names, keys.between(np.where(is_key, begins, 0), keys.lengths)]
 
 
 def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> BytesColumn:
-    """Return n strings, values[codes[i]] each."""
+    """Return n byte strings; the i-th is values[codes[i]]."""
     return strings_of(values).take(codes)
 
 
 def some(values: dict[int, bytes], count: int) -> BytesColumn:
-    """Return n strings given by number, the others empty."""
+    """Return `count` byte strings: `values` by index, the others empty."""
     rows = np.array([*values], dtype=np.int64)
     return strings_of([*values.values()]).scattered(rows, count)
 
 
 def int32s_at(values: BytesColumn) -> NDArray[np.int64]:
-    """Return the number at the beginning of each of n strings, int64 (n,)."""
-    places = values.starts[:, np.newaxis] + np.arange(4)
-    numbers: NDArray[np.int64] = values.data[places].view("<i4")[:, 0].astype(np.int64)
+    """Return the little-endian int32 at the beginning of each of n byte strings, int64 (n,)."""
+    offsets = values.starts[:, np.newaxis] + np.arange(4)
+    numbers: NDArray[np.int64] = values.data[offsets].view("<i4")[:, 0].astype(np.int64)
     return numbers
 
 

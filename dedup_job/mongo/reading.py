@@ -1,4 +1,4 @@
-"""Pages of raw documents in `_id` order."""
+"""Pages of raw documents in `_id` order, documents by id, and their texts or refusals."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from bson import MaxKey
+from bson.errors import BSONError
 from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
@@ -15,13 +16,23 @@ from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job import _core
-from dedup_job.documents import LONGEST_ID
+from dedup_job.columns import Documents
+from dedup_job.documents import (
+    LONGEST_ID,
+    Document,
+    Quarantined,
+    Reason,
+    Refusal,
+    longest_before,
+    too_long_before,
+)
+from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
 from dedup_job.native.bytes_column import (
+    BREAK,
     BytesColumn,
     TextColumn,
     breaks,
@@ -29,37 +40,37 @@ from dedup_job.native.bytes_column import (
     pack,
     strings_of,
 )
+from dedup_job.text_fields import TextFields
 
 START, END, KEY, KEY_END, TEXT, TEXT_END, CHARACTERS = range(7)
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
+Paths = Sequence[Sequence[str]]
 _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
-PAGE, ID_PAGE = 1000, 10_000  # most documents of a page; a server's reply has 16 MiB at most
+# most documents of a page: whole ones; of a few fields; ids. A server's reply has 16 MiB at most
+PAGE, ROW_PAGE, ID_PAGE = 1000, 5000, 10_000
 COMMAND_BYTES = 8 * 1024 * 1024  # of ids in one command, half of what it may take
 _LARGEST = raw_bson.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
 def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
-    """Return where the n documents of a BSON array and the fields of each lie: int64 (n, 7).
+    """Return the offsets of n documents of a BSON array and of their fields, int64 (n, 7).
 
-    array: uint8; path: the names that lead to the text. A row: from START to END the document, from
-    KEY to KEY_END its `_id` field, from TEXT to TEXT_END the text's value, of so many CHARACTERS.
-    KEY_END is 0 where the document is not plain, TEXT_END where it is not or has something else
-    there, or what is not UTF-8, or a field of the name `dedup`, and -1 where there is nothing or
-    null. ValueError where it is no such array. src/core/module.cpp says which documents are plain.
+    array: uint8; path: the names that lead to the text. The columns: START and END of the document,
+    KEY and KEY_END of its `_id` field, TEXT and TEXT_END of the text's value, and its CHARACTERS.
+    KEY_END is 0 if the document is not plain (see src/bson/scan.cpp); TEXT_END is -1 if the text is
+    absent or null, and 0 if the document is not plain, the value is no string of UTF-8, or a field
+    is called `dedup`. Raises ValueError for another array.
     """
     return _core.find_fields(array, [*path]).reshape(-1, 7)
 
 
 def majority(collection: AnyCollection) -> RawDocuments:
-    """Return the collection read raw, with what a majority of the servers will not take back."""
-    return collection.with_options(
-        codec_options=RAW,
-        read_concern=ReadConcern("majority"),
-    )
+    """Return the collection with raw documents, read as a majority of the servers holds them."""
+    return collection.with_options(codec_options=RAW, read_concern=ReadConcern("majority"))
 
 
 def pages(
@@ -68,15 +79,15 @@ def pages(
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
     retry: RetryPolicy = NO_RETRY,
-    paths: Sequence[Sequence[str]] = (),
+    paths: Paths = (),
     between: tuple[bytes, bytes] | None = None,
 ) -> Iterator[RawPage]:
-    """Yield all documents in `_id` order, page by page, each page by a query of its own.
+    """Yield all documents in `_id` order, in pages of at most `size`, each by its own query.
 
+    paths: of the texts of the rows; between: keys, the first included, the second excluded.
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
-    paths: of the texts of the rows; between: ids, from the first up to, and without, the second.
     """
     terms: dict[str, Any] = {"filter": query or {}, "projection": projection or {}}
     terms |= {"sort": _BY_ID, "hint": _BY_ID}
@@ -100,37 +111,37 @@ def fetch(
     keys: Sequence[bytes],
     size: int,
     retry: RetryPolicy = NO_RETRY,
-    paths: Sequence[Sequence[str]] = (),
+    paths: Paths = (),
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
-    """Yield the documents of these ids page by page, each in `_id` order; the vanished not.
+    """Yield the documents of these ids in pages, each in `_id` order; missing ids are omitted.
 
-    query: what else they have to match.
+    size: documents of a page at most; query: an additional filter.
     """
-    for left in in_commands(keys):
+    for pending in in_commands(keys):
         ended = False
-        while left and not ended:
-            terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
+        while pending and not ended:
+            terms: Terms = {"filter": _both(query, id_keys.id_filter(pending)), "sort": _BY_ID}
             page, ended = _page(collection, terms, size, None, retry, paths)
             if page:
                 yield page
-            found = {*as_asked(left, page.keys.list()).values()}
-            left = [key for key in left if key not in found]
+            read = {*as_asked(pending, page.keys.list()).values()}
+            pending = [key for key in pending if key not in read]
 
 
-def _both(query: Mapping[str, Any] | None, among: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"$and": [query, among]} if query else among
+def _both(query: Mapping[str, Any] | None, ids: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"$and": [query, ids]} if query else ids
 
 
 def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
-    """Tell whether collections hold no documents."""
+    """Tell whether none of the collections holds a document."""
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
 
 
 def estimated(
     collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy = NO_RETRY
 ) -> int:
-    """Return about how many documents collections hold together."""
+    """Return the estimated number of documents in all collections together."""
     return sum(retry(c.estimated_document_count) for c in collections)
 
 
@@ -148,29 +159,29 @@ def look_up(
 
 def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
     """Yield items in order, in lists of at most `most`."""
-    left = iter(items)
-    while part := list(islice(left, most)):
+    rest = iter(items)
+    while part := list(islice(rest, most)):
         yield part
 
 
 def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -> Iterator[list[T]]:
-    """Yield items in order, in lists of at most `most` items and `room` bytes.
+    """Yield items in order, in lists of at most `most` items and a total size of `room`.
 
-    An item that is larger than the room is alone in its list.
+    An item larger than `room` is alone in its list.
     """
-    part, left = list[T](), room
+    part, free = list[T](), room
     for item in items:
-        if part and (len(part) == most or size(item) > left):
+        if part and (len(part) == most or size(item) > free):
             yield part
-            part, left = [], room
+            part, free = [], room
         part.append(item)
-        left -= size(item)
+        free -= size(item)
     if part:
         yield part
 
 
 def in_commands(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """Yield keys in parts that fit into a command each."""
+    """Yield keys in lists that fit into a command each."""
     return packed(keys, len, COMMAND_BYTES, len(keys))
 
 
@@ -181,9 +192,9 @@ def some(
     retry: RetryPolicy = NO_RETRY,
     query: Mapping[str, Any] | None = None,
 ) -> list[RawDocument]:
-    """Return the documents of these ids, in any order, by the keys as given; the vanished not.
+    """Return the documents of these ids in any order, with keys as given; missing ids are omitted.
 
-    query: what else they have to match.
+    query: an additional filter.
     """
     found: list[RawDocument] = []
     for part in in_commands(keys):
@@ -198,14 +209,14 @@ def some_in_columns(
     keys: BytesColumn,
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
-    paths: Sequence[Sequence[str]] = (),
+    paths: Paths = (),
     query: Mapping[str, Any] | None = None,
 ) -> tuple[RawPage, NDArray[np.int64]]:
-    """Return the documents of n ids, in any order, and the row of each among the ids.
+    """Return the documents of n ids that fit into a command, m in any order.
 
-    The ids together fit into a command.
+    Also return the row of each document's id among the n, int64 (m,). query: an additional filter.
     """
-    terms: Terms = {"filter": _both(query, id_keys.among(keys)), "projection": projection}
+    terms: Terms = {"filter": _both(query, id_keys.id_filter(keys)), "projection": projection}
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))
@@ -218,10 +229,10 @@ def some_in_columns(
     return page, rows_of(keys, page.keys)
 
 
-def rows_of(keys: BytesColumn, there: BytesColumn) -> NDArray[np.int64]:
-    """Return for each id of `there` the row of the same one among n keys, or -1; int64 (m,)."""
+def rows_of(keys: BytesColumn, ids: BytesColumn) -> NDArray[np.int64]:
+    """Return the row among n keys of each of m ids, -1 if none is the same id; int64 (m,)."""
     row_of = {key: row for row, key in enumerate(keys.list())}
-    named = there.list()
+    named = ids.list()
     same = as_asked(row_of, named)
     rows = (row_of[same[key]] if key in same else -1 for key in named)
     return np.fromiter(rows, np.int64, len(named))
@@ -233,12 +244,9 @@ def _page(
     size: int,
     last: bytes | None,
     retry: RetryPolicy,
-    paths: Sequence[Sequence[str]],
+    paths: Paths,
 ) -> tuple[RawPage, bool]:
-    """Read one page, without the document `last`; tell whether there is no more.
-
-    The driver makes an object of each document, so all are taken out of one reply instead.
-    """
+    # the driver makes an object of each document, so all are taken out of one reply instead
     limit = size + 1
     reply, is_open = retry(lambda: _ask(collection, terms, limit))
     page = raw_page(reply, paths)
@@ -273,8 +281,11 @@ def _raw(found: RawBSONDocument) -> RawDocument:
     return RawDocument(id_keys.id_element(raw), raw)
 
 
-def raw_page(array: Bytes, paths: Sequence[Sequence[str]] = ()) -> RawPage:
-    """Return the documents of a BSON array; plain is what `bson.decode` would take."""
+def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
+    """Return the documents of a BSON array, uint8, with their texts at these paths.
+
+    Raises ValueError for another array or a document without an `_id`.
+    """
     fields = [find_fields(array, path) for path in paths or [()]]
     starts, ends, keys, key_ends, *_ = fields[0].T
     for row in np.flatnonzero(key_ends == 0).tolist():
@@ -283,21 +294,21 @@ def raw_page(array: Bytes, paths: Sequence[Sequence[str]] = ()) -> RawPage:
     texts, text_at = list[TextColumn](), np.zeros((len(starts), len(paths)), dtype=np.int64)
     for number, found in enumerate(fields[: len(paths)]):
         begin, end = found[:, TEXT], found[:, TEXT_END]
-        there = end > 0
-        # around the text stand its length and a zero
-        first, sizes = np.where(there, begin + 4, starts), np.where(there, end - begin - 5, 0)
+        is_text = end > 0
+        # the text lies between its length and a zero
+        first, sizes = np.where(is_text, begin + 4, starts), np.where(is_text, end - begin - 5, 0)
         lengths = np.ascontiguousarray(found[:, CHARACTERS])
         texts.append(TextColumn(BytesColumn(array, first, sizes), lengths))
-        text_at[:, number] = np.where(there, begin - starts, end)
+        text_at[:, number] = np.where(is_text, begin - starts, end)
     raw, own = BytesColumn(array, starts, ends - starts), BytesColumn(array, keys, key_ends - keys)
     return RawPage(raw, own, texts, text_at)
 
 
 def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
-    """Return the texts of n documents, with breaks between their parts.
+    """Return the texts of n documents, with breaks between their fields, and a mask, bool (n,).
 
-    With them which documents are plain and have a text, and nothing else in any field, bool (n,):
-    the texts of others mean nothing.
+    The mask is True if the document is plain, has a text and no other value in its text fields;
+    if it is False, the text means nothing.
     """
     plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
     parts = list[TextColumn]()
@@ -309,7 +320,67 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     return texts, plain & some
 
 
-def held(
+class DocumentReader:
+    """Reads the text of documents, from these fields, of at most `max_chars` cleaned characters."""
+
+    def __init__(self, fields: TextFields, max_chars: int) -> None:
+        self.fields, self._max_chars, self._most = fields, max_chars, longest_before(max_chars)
+
+    def documents_of(self, page: RawPage) -> Documents:
+        """Return a page as documents in columns; each equals `read` of its row."""
+        texts, plain = found_texts(page)
+        plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
+        rows, several = np.arange(len(page)), self.fields.several
+        offsets = np.zeros((len(page), len(self.fields.paths)), dtype=np.int64)
+        offsets[:, : len(page.texts)] = np.maximum(page.text_at, 0)
+        text_at = np.where(plain, offsets.max(axis=1), 0)
+        refusals: dict[int, Refusal] = {}
+        if not plain.all():
+            odd = {row: self.read(page[row]) for row in np.flatnonzero(~plain).tolist()}
+            refusals = {row: d.content for row, d in odd.items() if not isinstance(d.content, str)}
+            decoded = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
+            rows = np.setdiff1d(rows, [*refusals])
+            several |= any(BREAK in text for text in decoded.values())
+            texts = texts.replaced([*decoded], [*decoded.values()]).take(rows)
+        return Documents(
+            raw=page.raw,
+            keys=page.keys,
+            text_at=text_at,
+            as_read=np.ones(len(page), dtype=np.bool_),
+            rows=rows,
+            texts=texts,
+            cut=np.zeros(len(rows), dtype=np.int64),
+            refusals=refusals,
+            id_of=id_keys.id_value,
+            marked=texts if several else None,
+            places=offsets if self.fields.several else None,
+        )
+
+    def read(self, row: RawDocument) -> Document:
+        """Return the decoded document, with its text or the refusal if it has none."""
+        key, raw = row
+        id_ = id_keys.id_value(key)
+        if len(key) > LONGEST_ID:
+            detail = Message(
+                "its _id takes {bytes:,} bytes, limit {limit:,}", bytes=len(key), limit=LONGEST_ID
+            )
+            return Document(id_, key, raw, Quarantined(Reason.TOO_LARGE, detail))
+        try:
+            decoded = raw_bson.decoded(raw)
+        except (BSONError, ValueError, OverflowError) as e:
+            reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
+            return Document(id_, key, raw, reason)
+        for path in self.fields.paths:
+            if raw_bson.repeats(raw, path):  # a server's projection takes another than we
+                detail = Message("the field {field!r} is there twice", field=".".join(path))
+                return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
+        content: str | Refusal = self.fields.content(decoded)
+        if isinstance(content, str) and len(content) > self._most:
+            content = too_long_before(len(content), self._max_chars)
+        return Document(id_, key, raw, content)
+
+
+def holds(
     collection: RawDocuments,
     keys: BytesColumn,
     retry: RetryPolicy = NO_RETRY,
@@ -318,26 +389,26 @@ def held(
 ) -> NDArray[np.bool_]:
     """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
 
-    Read between the first and the last one, which is asked for by name; all are where these two may
-    not stand together in a command, or a collation has given the ids another order than this
-    collection's, or where the caller wants it.
+    The collection is read from the first id to the last, which is looked up. All ids are looked up
+    if `by_name`, if these two may not fit into a command together, or if a collation has given the
+    ids another order than this collection's.
     """
     n, by_name = len(keys.lengths), by_name or not _are_in_order_of_bytes(keys)
-    found = np.zeros(n, dtype=np.bool_)
-    begin = 0  # of those that are asked for by name
+    mask = np.zeros(n, dtype=np.bool_)
+    begin = 0  # of the ids to look up
     if n and not by_name and keys.lengths[[0, -1]].max() <= LONGEST_ID:
         begin, between = n - 1, (keys.at(0), keys.at(n - 1))
         for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
             rows = rows_of(keys, page.keys)
-            found[rows[rows >= 0]] = True
-    asked = keys.take(slice(begin, n)).list()
-    named = {row.key for row in some(collection, asked, _BY_ID, retry)}
-    found[begin:] = [key in named for key in asked]
-    return found
+            mask[rows[rows >= 0]] = True
+    rest = keys.take(slice(begin, n)).list()
+    named = {row.key for row in some(collection, rest, _BY_ID, retry)}
+    mask[begin:] = [key in named for key in rest]
+    return mask
 
 
 def _are_in_order_of_bytes(keys: BytesColumn) -> bool:
-    """Tell whether strings among some ids are in the order that they have without a collation."""
+    # the order that strings have without a collation
     rows = np.flatnonzero(keys.data[keys.starts] == _STRING)
     strings = [key[_STRING_AT:-1] for key in keys.take(rows).list()]
     return strings == sorted(strings)

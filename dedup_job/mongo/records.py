@@ -1,4 +1,4 @@
-"""What a target knows of an `_id` as a person writes it, and what people say of pairs."""
+"""Records of documents by their `_id`; decided documents as people see them; labels of pairs."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,9 +26,10 @@ from dedup_job.runs.survey import Label
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A ledger row, the text of a kept document, "" where that is gone, and a source document.
+    """All that target, ledger and source hold of one document.
 
-    stored: the document as the ledger holds it.
+    row: of the ledger; kept: the text in the target, "" if the document has none there; source: the
+    present document; stored: the document in the ledger.
     """
 
     key: bytes
@@ -39,17 +40,17 @@ class Record:
 
     @property
     def changed(self) -> bool:
-        """Tell whether the source document is another than the one that was dropped."""
+        """Whether the source document differs from the one in the ledger."""
         return bool(self.stored and self.source and self.source.raw != self.stored.raw)
 
     @property
     def dropped(self) -> Document | None:
-        """The document as it was when it was dropped, if that is known, else as it is."""
+        """The document as it was when it was dropped if the ledger holds it, else as it is now."""
         return self.stored or self.source
 
     @property
     def decided(self) -> bool:
-        """Tell whether a run decided it."""
+        """Whether target or ledger hold the document."""
         return self.row is not None or self.kept is not None
 
 
@@ -60,19 +61,19 @@ class Records:
     target: TargetReader
 
     def find(self, written: str) -> list[Record]:
-        """Return the records of each reading of an `_id`, the decided ones first."""
-        keys, there = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
+        """Return the records of all readings of a written `_id`, the decided ones first."""
+        keys, held = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
-            rows = look_up(collection, id_keys.among(keys), {"_id": 1})
-            there |= {comparable(row.key): row.key for row in rows}
-        read = [there.get(comparable(key)) for key in keys]
+            rows = look_up(collection, id_keys.id_filter(keys), {"_id": 1})
+            held |= {comparable(row.key): row.key for row in rows}
+        read = [held.get(comparable(key)) for key in keys]
         found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
         return sorted(found, key=lambda record: not record.decided)
 
-    def meant(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return the key of the one dropped document that each name means, None if it is not one.
+    def resolve(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
+        """Return the key of a dropped document by written `_id`, None if it is not exactly one.
 
-        out: comparable keys; whatever means one is left out.
+        out: comparable keys; names with a reading among them are omitted.
         """
         read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
@@ -87,7 +88,10 @@ class Records:
         return found
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
-        """Yield rows of the ledger and what is known of each, in parts that memory has room for."""
+        """Yield ledger rows with their records, at most a server's reply of documents at once.
+
+        keys: of the rows; missing rows are omitted.
+        """
         for page in fetch(majority(self.target.ledger), keys, PAGE, self.target.retry):
             rows = {row.key: row for row in page}
             for documents in self.target.origin.in_parts([*rows]):
@@ -96,23 +100,23 @@ class Records:
                 yield [self._with(row, None) for row in rows.values()]
 
     def _with(self, row: RawDocument, source: Document | None) -> tuple[RawDocument, Record]:
-        held = stored_document(row, self.target.origin)
         decoded = bson.decode(row.raw, raw_bson.LENIENT)
-        decoded.pop(DOCUMENT, None)  # it is read from the bytes above
-        return row, Record(row.key, decoded, None, source, held)
+        decoded.pop(DOCUMENT, None)  # it is read from the bytes
+        stored = stored_document(row, self.target.origin)
+        return row, Record(row.key, decoded, None, source, stored)
 
     def of(self, key: bytes) -> Record:
-        """Return the record of one `_id`."""
+        """Return the record of the document with this key."""
         source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in look_up(self.target.ledger, id_keys.among([key])):
+        for row in look_up(self.target.ledger, id_keys.id_filter([key])):
             record = self._with(row._replace(key=key), source)[1]
         return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> str | None:
         """Return the text of a document of the target, or of the collection that the key names.
 
-        None where it is gone, "" where only its text is.
+        None if the document is missing, "" if it has no text.
         """
         target, text = self.target, self.target.texts([key]).get(key)
         own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
@@ -120,23 +124,23 @@ class Records:
 
 
 def stored_document(row: RawDocument, source: Source) -> Document | None:
-    """Return the document that a row of the ledger holds, None if it holds none."""
-    held = stored_in(row.raw)
-    return None if held is None else source.read(RawDocument(row.key, held))
+    """Return the document stored in a ledger row, None if there is none."""
+    raw = stored_in(row.raw)
+    return None if raw is None else source.read(RawDocument(row.key, raw))
 
 
 def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes, str]:
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
     found = target.cleaned(target.origin.documents(keys))
-    gone = [key for key in keys if key not in found]
-    rows = some(majority(target.ledger), gone, {}, target.retry)
-    held = {row.key: stored_document(row, target.origin) for row in rows}
-    return found | target.cleaned({key: document for key, document in held.items() if document})
+    missing = [key for key in keys if key not in found]
+    rows = some(majority(target.ledger), missing, {}, target.retry)
+    stored = {row.key: stored_document(row, target.origin) for row in rows}
+    return found | target.cleaned({key: document for key, document in stored.items() if document})
 
 
 @dataclass(frozen=True, slots=True)
 class PairReader:
-    """Reads what was decided of documents; name: how their ids are written."""
+    """Reads decided documents for people; name: formats their keys."""
 
     target: TargetReader
     name: Callable[[bytes], str] = shown
@@ -144,7 +148,7 @@ class PairReader:
     def read(
         self, drawn: Iterable[DecidedDocument], *, texts: bool = True
     ) -> dict[bytes, DecidedDocument]:
-        """Return documents as they stand now, by `key`, without those that are gone."""
+        """Return the present form of drawn documents, by `key`; missing ones are omitted."""
         kept, dropped = dict[bytes, None](), dict[bytes, None]()
         for one in drawn:
             (kept if one.decision == KEPT else dropped)[one.key] = None
@@ -156,36 +160,39 @@ class PairReader:
         return {one.key: one for one in found}
 
     def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
-        """Return rows of the ledger."""
+        """Return ledger rows as decided documents; texts: with both texts of each pair."""
         decoded = [bson.decode(row.raw, raw_bson.LENIENT) for row in rows]
-        pairs = [_pair(row.raw, found) for row, found in zip(rows, decoded, strict=True)]
-        mine, others = dict[bytes, str](), dict[bytes, str]()
+        pairs = [_pair(row.raw, values) for row, values in zip(rows, decoded, strict=True)]
+        own_texts, originals = dict[bytes, str](), dict[bytes, str]()
         if texts:
             compared = [row.key for row, pair in zip(rows, pairs, strict=True) if pair.of]
-            mine = texts_of_dropped(self.target, compared)
-            others = self._originals([pair.of for pair in pairs])
+            own_texts = texts_of_dropped(self.target, compared)
+            originals = self._originals([pair.of for pair in pairs])
         return [
             self.named(
                 row.key,
-                str(found.get("decision")),
-                str(found.get("reason")),
+                str(values.get("decision")),
+                str(values.get("reason")),
                 pair,
-                run=_run(found),
-                text=mine.get(row.key),
-                other=others.get(pair.of),
-                detail=str(found.get("detail") or ""),
-                kept_by=str(found.get("kept_by") or ""),
+                run=_run(values),
+                text=own_texts.get(row.key),
+                other=originals.get(pair.of),
+                detail=str(values.get("detail") or ""),
+                kept_by=str(values.get("kept_by") or ""),
             )
-            for row, found, pair in zip(rows, decoded, pairs, strict=True)
+            for row, values, pair in zip(rows, decoded, pairs, strict=True)
         ]
 
     def kept(
         self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
     ) -> list[DecidedDocument]:
-        """Return kept documents; refused: each with the one that it was nearly joined with."""
+        """Return kept documents as decided documents; texts: with both texts of each pair.
+
+        refused: each with the pair that it was nearly joined in.
+        """
         marks = [mark_in(row.raw) for row in rows]
         pairs = [(refused_in(mark) if refused else None) or NO_PAIR for mark in marks]
-        others = self._originals([pair.of for pair in pairs]) if texts else {}
+        originals = self._originals([pair.of for pair in pairs]) if texts else {}
         return [
             self.named(
                 row.key,
@@ -194,26 +201,27 @@ class PairReader:
                 pair._replace(kind=""),
                 run=_run(mark),
                 text=self.target.rows.read(row)[0] if texts else None,
-                other=others.get(pair.of),
+                other=originals.get(pair.of),
             )
             for row, mark, pair in zip(rows, marks, pairs, strict=True)
         ]
 
-    def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
-        named = [*dict.fromkeys(filter(None, of))]
-        found = self.target.texts(named)
-        replaced = self.target.form.ranking is not None
-        gone = [k for k in named if replaced and k not in found and not id_keys.place_of(k)]
-        return found | texts_of_dropped(self.target, gone)
+    def _originals(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        keys = [*dict.fromkeys(filter(None, keys))]
+        found = self.target.texts(keys)
+        if self.target.form.ranking is None:
+            return found
+        replaced = [k for k in keys if k not in found and not id_keys.place_of(k)]
+        return found | texts_of_dropped(self.target, replaced)
 
     def named(
         self, key: bytes, decision: str, reason: str = "", pair: Pair = NO_PAIR, **facts: Any
     ) -> DecidedDocument:
-        """Return a document with the forms in which a person reads its ids."""
-        of = self.name(pair.of) if pair.of else ""
-        forms = self.name(key), of, unmistakable(key)
-        place = id_keys.place_of(pair.of) if of else ""
-        return DecidedDocument(key, decision, reason, pair, *forms, against=place, **facts)
+        """Return a decided document with its ids as people read them; facts: further fields."""
+        original_id = self.name(pair.of) if pair.of else ""
+        forms = self.name(key), original_id, unmistakable(key)
+        collection = id_keys.place_of(pair.of) if original_id else ""
+        return DecidedDocument(key, decision, reason, pair, *forms, against=collection, **facts)
 
 
 def _pair(raw: bytes, row: Mapping[str, Any]) -> Pair:
@@ -227,7 +235,7 @@ def _run(found: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """What someone says of a pair, as dedup had decided it then. when: UTC."""
+    """A label that a person, `name`, gave a pair; document: as dedup had decided it; when: UTC."""
 
     document: DecidedDocument
     name: str
@@ -236,23 +244,23 @@ class LabelRow:
 
 
 def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
-    """Return all labels of a target, or those of a name."""
+    """Return the labels of a target; name: of this person only. Damaged rows are omitted."""
     query = {} if name is None else {"_id.name": name}
     found = pages(majority(target.labels), ID_PAGE, query, retry=target.retry)
     return [row for page in found for one in page for row in _read(one)]
 
 
 def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
-    """Write labels; each takes the place of a former one of the same pair and name."""
-    for writes in in_turn(map(_replacing, rows)):
+    """Write labels; each replaces an earlier one of the same pair and name."""
+    for writes in in_turn(map(_replacement, rows)):
         target.retry(partial(target.labels.bulk_write, writes))
 
 
-def _replacing(row: LabelRow) -> ReplaceOne[Any]:
-    place = id_keys.place_of(row.document.pair.of)
+def _replacement(row: LabelRow) -> ReplaceOne[Any]:
+    collection = id_keys.place_of(row.document.pair.of)
     own = (
         raw_bson.renamed(row.document.pair.of, b"of"),
-        raw_bson.fields({"against": place}) if place else b"",
+        raw_bson.fields({"against": collection}) if collection else b"",
         raw_bson.renamed(row.document.key, b"id"),
         raw_bson.fields({"name": row.name}),
     )

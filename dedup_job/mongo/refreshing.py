@@ -1,8 +1,8 @@
-"""What the source changed or deleted after it was decided is decided again, or leaves.
+"""Decided documents that the source changed or deleted are decided again, or removed.
 
-Nothing leaves before its successor comes. It is planned before a run decides anything: a kept
-document and the copies of its group are one unit, which one commit decides again. What is not
-reached, since a run was stopped or limited, stays as it was.
+A document is removed with the write of its successor. A run plans it before it decides anything: a
+kept document and the copies of its group are one unit, which one commit decides again. Units that a
+stopped or limited run does not reach stay as they are.
 """
 
 import logging
@@ -16,47 +16,45 @@ from bson import Int64
 from dedup_job.documents import Document
 from dedup_job.messages import Message, StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.change_stream import in_parts
-from dedup_job.mongo.commits import fits_in_piece
+from dedup_job.mongo.change_stream import in_parts, once
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
-from dedup_job.mongo.pending_ids import Unit, once
 from dedup_job.mongo.reading import ID_PAGE, estimated, in_turn, look_up, majority, pages, some
-from dedup_job.mongo.rows import groups_in, run_of
-from dedup_job.mongo.source import Source
+from dedup_job.mongo.rows import fits_in_chunk, groups_in, run_of
+from dedup_job.mongo.source import Source, Unit
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run_record import Checkpoint, Progress
 
 log = logging.getLogger("dedup")
 CHANGED, DELETED = "changed", "deleted"
-_GROUPS = 20_000  # that one walk of the ledger finds
+_GROUPS = 20_000  # of one query of the ledger
 _MOST = 100_000  # documents of a unit: more take too long for a transaction
-_SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
+_SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared with pivots, some of them
 _ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1}
 
 Row = Mapping[str, Any]
 AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
-"""Tells of each text whether it still asks what a former one did."""
+"""Tells of each pair of texts, a new and a former one, whether they ask the same."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """What is out of date, by key, and what is done about it.
+    """Outdated documents by key, and their treatment.
 
-    asked: all that was looked at; same: what of it is up to date, or not decided; heads: groups of
-    kept documents that leave; own_keys: their keys as the target has them; rows: those of the
-    ledger that leave by themselves; gone: what of both the source deleted; runs: which decided it;
-    texts: the new ones of heads, "" of one that has none any more; lost: rows of texts that are
-    none any more. units: what is decided again; alone: what leaves without that.
+    candidates: all documents examined; same: of these, up to date or undecided; heads: group by
+    kept document to remove; own_keys: their keys in the target; rows: keys of ledger rows to remove
+    without a head; deleted: of heads and rows, deleted in the source; runs: that decided them;
+    texts: the new ones of heads, "" if there is none; lost: number of rows that lost their text.
+    units: documents to decide again; alone: keys to remove without a successor.
     """
 
-    asked: set[bytes] = field(default_factory=set)
+    candidates: set[bytes] = field(default_factory=set)
     same: set[bytes] = field(default_factory=set)
     heads: dict[bytes, int] = field(default_factory=dict)
     own_keys: dict[bytes, bytes] = field(default_factory=dict)
     rows: set[bytes] = field(default_factory=set)
-    gone: set[bytes] = field(default_factory=set)
+    deleted: set[bytes] = field(default_factory=set)
     runs: dict[bytes, int] = field(default_factory=dict)
     texts: dict[bytes, str] = field(default_factory=dict)
     lost: int = 0
@@ -65,17 +63,20 @@ class Plan:
 
 
 class _Copy(NamedTuple):
-    """A row of the ledger beside the source; is_ours: the query of its run is this one's."""
+    """A ledger row: whether the source holds its document, by this query, with its text."""
 
     key: bytes
-    is_there: bool
+    is_held: bool
     is_ours: bool
     is_same: bool
 
 
 @dataclass(slots=True)
 class Refresher:
-    """Plans what the settings say; most: share of the decided documents that may leave at once."""
+    """Plans and counts the treatment of outdated documents, by `on_change` and `on_delete`.
+
+    most: share of the decided documents that may leave in one run, 0 to 1.
+    """
 
     target: Target
     source: Source
@@ -89,18 +90,21 @@ class Refresher:
     _ours: Set[int] = frozenset()
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Return the keys of what leaves the target, by key as planned; StateMismatch for many."""
+        """Plan units; return the target's keys of kept documents to remove, by the source's keys.
+
+        StateMismatch if more than `most` would leave.
+        """
         target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
-        target.retry(target.state.renew)  # a change stream comes to the present with the next write
+        target.retry(target.state.renew)  # a change stream reaches the present by a next write
         source.look()
         self._changes = source.changed if source.tells and not unseen else self._scanned()
-        plan.asked = once(target.changes.all().union(*self._changes.values()))
+        plan.candidates = once(target.changes.all().union(*self._changes.values()))
         if query := target.form.source.query:
             self._ours = {run["_id"] for run in target.run_rows() if run["query"] == query}
-        for keys in in_turn(plan.asked):
-            self._look_at(keys, plan)
+        for keys in in_turn(plan.candidates):
+            self._examine(keys, plan)
         self._make_units(plan)
         self._check_share(plan)
         leaving = {*plan.alone}.union(*(unit.former for unit in plan.units))
@@ -110,20 +114,26 @@ class Refresher:
         return {key: plan.own_keys[key] for key in plan.heads}
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
-        """Remove documents that nothing replaces; return their keys. The run has begun."""
+        """Remove documents without successors; return their keys. The run must have begun."""
         for part in in_turn(self._plan.alone):
             self.target.take_out(checkpoint.run, part)
         self.target.watch(checkpoint)
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
-        """Return the number of removed documents by what happened; left: keys of all that left."""
-        dealt = self._plan.asked & left
-        gone = len(dealt & self._plan.gone)
-        return {CHANGED: len(dealt) - gone, DELETED: gone}
+        """Return the numbers of removed documents that changed and were deleted.
+
+        left: keys of all documents that left target or ledger.
+        """
+        removed = self._plan.candidates & left
+        deleted = len(removed & self._plan.deleted)
+        return {CHANGED: len(removed) - deleted, DELETED: deleted}
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
-        """Tell what is out of date still, and record it where a run read all; left: what left."""
+        """Report the documents that are still outdated to the source; left: as of `counts`.
+
+        all_: whether the run has read everything, so that settled changes are deleted.
+        """
         target, settled = self.target, self._plan.same | left
         if all_:
             target.changes.remove([*settled])
@@ -132,7 +142,7 @@ class Refresher:
         stays = {what: since[what] | (keys - settled) for what, keys in self._changes.items()}
         self.source.decide_again((), stays)
 
-    def _look_at(self, keys: Sequence[bytes], plan: Plan) -> None:
+    def _examine(self, keys: Sequence[bytes], plan: Plan) -> None:
         target, now = self.target, self.source.documents(keys)
         copies = target.copies(keys)
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
@@ -145,75 +155,70 @@ class Refresher:
         same |= {key for key in rows.keys() & now.keys() if _is_same(rows[key], texts.get(key))}
         plan.same |= same | ({*keys} - kept.keys() - rows.keys())
         changed = (mine & (kept.keys() | rows.keys())) - same
-        gone = (kept.keys() | rows.keys()) - now.keys()
-        gone = {key for key in gone if self._is_ours(key, plan)}
-        plan.gone |= gone
-        leave = self._changed(changed & kept.keys(), texts, kept)
+        deleted = (kept.keys() | rows.keys()) - now.keys()
+        deleted = {key for key in deleted if self._is_ours(key, plan)}
+        plan.deleted |= deleted
+        leave = changed & kept.keys() if self.on_change is OnChange.REFRESH else set()
+        if self.on_change is OnChange.UPDATE:
+            worded = [key for key in changed & kept.keys() if texts.get(key)]
+            alike = self.alike([texts[key] for key in worded], [kept[key] for key in worded])
+            leave = {key for key, is_alike in zip(worded, alike, strict=True) if is_alike}
         plan.texts |= {key: texts.get(key, "") for key in leave}
         if self.on_delete is not OnDelete.KEEP:
-            leave |= gone & kept.keys()
-        leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
+            leave |= deleted & kept.keys()
+        leave = {key for key in leave if fits_in_chunk(raws[key])}  # larger ones stay as they are
         groups = groups_in([*raws], [*raws.values()])
         plan.heads |= {key: groups[key] for key in leave}
         plan.own_keys |= {key: id_keys.id_element(raws[key]) for key in leave}
         if self.on_change is OnChange.REFRESH:
-            other = changed & rows.keys()
-            plan.rows |= other
-            plan.lost += sum("digest" in rows[key] and key not in texts for key in other)
+            dropped = changed & rows.keys()
+            plan.rows |= dropped
+            plan.lost += sum("digest" in rows[key] and key not in texts for key in dropped)
         if self.on_delete is OnDelete.REMOVE:
-            plan.rows |= gone & rows.keys()
-
-    def _changed(
-        self, keys: Set[bytes], texts: Mapping[bytes, str], kept: Mapping[bytes, str]
-    ) -> set[bytes]:
-        if self.on_change is not OnChange.UPDATE:
-            return {*keys} if self.on_change is OnChange.REFRESH else set()
-        given = [key for key in keys if texts.get(key)]
-        alike = self.alike([texts[key] for key in given], [kept[key] for key in given])
-        return {key for key, is_alike in zip(given, alike, strict=True) if is_alike}
+            plan.rows |= deleted & rows.keys()
 
     def _make_units(self, plan: Plan) -> None:
         removes, copies = self.on_delete is OnDelete.REMOVE, self._copies(plan)
         grouped = set[bytes]()
         for head, group in [*plan.heads.items()]:
-            is_gone = head in plan.gone
-            there = [copy for copy in copies[group] if copy.is_there]
-            is_succeeded = not is_gone or removes or any(copy.is_same for copy in there)
-            others = [copy for copy in copies[group] if not copy.is_there and removes]
-            keys = _ordered([copy.key for copy in there] + ([] if is_gone else [head]))
-            is_whole = all(copy.is_ours for copy in [*there, *others])
+            is_deleted = head in plan.deleted
+            held = [copy for copy in copies[group] if copy.is_held]
+            is_succeeded = not is_deleted or removes or any(copy.is_same for copy in held)
+            missing = [copy for copy in copies[group] if not copy.is_held and removes]
+            keys = _ordered([copy.key for copy in held] + ([] if is_deleted else [head]))
+            is_whole = all(copy.is_ours for copy in [*held, *missing])
             if len(keys) > _MOST:
-                said = Message(
+                message = Message(
                     "_id {id} and its copies, {number:,} documents, stay as they were decided: at "
                     "most {most:,} are decided again in one commit.",
                     id=shown(head),
                     number=len(keys),
                     most=_MOST,
                 )
-                log.warning(said)
+                log.warning(message)
             if not (is_whole and is_succeeded) or len(keys) > _MOST:
                 del plan.heads[head]
                 continue
-            plan.gone |= {copy.key for copy in others}
-            former = [head, *(copy.key for copy in [*there, *others])]
+            plan.deleted |= {copy.key for copy in missing}
+            former = [head, *(copy.key for copy in [*held, *missing])]
             grouped.update(former)
             if keys:
                 plan.units.append(Unit(keys, former))
             else:
                 plan.alone += former
         single = plan.rows - grouped
-        plan.alone += single & plan.gone
-        plan.units += [Unit([key], [key]) for key in single - plan.gone]
+        plan.alone += single & plan.deleted
+        plan.units += [Unit([key], [key]) for key in single - plan.deleted]
         first = {key: i for i, key in enumerate(_ordered(unit.keys[0] for unit in plan.units))}
         plan.units.sort(key=lambda unit: first[unit.keys[0]])
 
     def _copies(self, plan: Plan) -> Mapping[int, list[_Copy]]:
         copies = defaultdict[int, list[_Copy]](list)
-        asked = {comparable(key): key for key in plan.rows}
+        planned = {comparable(key): key for key in plan.rows}
         for groups in in_turn(plan.heads.values(), _GROUPS):
             only = {"group": {"$in": [*map(Int64, groups)]}}
             for rows in in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
-                keys = [asked.get(comparable(row.key), row.key) for row in rows]
+                keys = [planned.get(comparable(row.key), row.key) for row in rows]
                 now = self.source.documents(keys)
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
                 mine = self._matching([*now])
@@ -226,9 +231,9 @@ class Refresher:
         return copies
 
     def _check_share(self, plan: Plan) -> None:
-        """Raise StateMismatch where too much would leave, as of a source that was emptied."""
+        # too much would leave if a source was emptied, or filled with one text
         decided = estimated(self.target.decided, self.target.retry)
-        heads = sum(unit.former[0] in plan.gone for unit in plan.units)  # a copy succeeds these
+        heads = sum(unit.former[0] in plan.deleted for unit in plan.units)  # a copy succeeds these
         more = sum(len(unit.former) - len(unit.keys) for unit in plan.units)
         deleted, texts = len(plan.alone) + more - heads, [*filter(None, plan.texts.values())]
         lost = plan.lost + len(plan.texts) - len(texts)
@@ -256,11 +261,11 @@ class Refresher:
             )
 
     def _most_alike(self, texts: Sequence[str]) -> int:
-        """Return about how many of some texts are copies of another one of them, of one at most."""
-        some = texts[:: -(-len(texts) // _SAMPLE) or 1]
-        pivots = some[:: -(-len(some) // _PIVOTS) or 1]
-        most = max((sum(self.alike(some, [one] * len(some))) for one in pivots), default=1)
-        return (most - 1) * len(texts) // max(len(some), 1)
+        # estimated size of the largest group of copies, less one
+        sample = texts[:: -(-len(texts) // _SAMPLE) or 1]
+        pivots = sample[:: -(-len(sample) // _PIVOTS) or 1]
+        most = max((sum(self.alike(sample, [one] * len(sample))) for one in pivots), default=1)
+        return (most - 1) * len(texts) // max(len(sample), 1)
 
     def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         found = some(majority(self.target.ledger), keys, _ROW, self.target.retry)
@@ -283,23 +288,23 @@ class Refresher:
         changed, deleted = set[bytes](), set[bytes]()
         for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):
             for rows in in_turn(page):
-                changed |= self._others({row.key: source.read(row) for row in rows})
+                changed |= self._differing({row.key: source.read(row) for row in rows})
         for collection in target.decided:
             for page in pages(majority(collection), ID_PAGE, None, {"_id": 1}, target.retry):
                 keys = [row.key for row in page]
                 deleted |= {*keys} - target.held_in_order(target.source, keys)
         return {CHANGED: changed, DELETED: deleted}
 
-    def _others(self, documents: Mapping[bytes, Document]) -> set[bytes]:
+    def _differing(self, documents: Mapping[bytes, Document]) -> set[bytes]:
         texts, keys = self._texts(documents), [*documents]
         kept, rows = self.target.texts(keys), self._rows(keys)
         rows = {key: row for key, row in rows.items() if row["reason"] != "too_large"}
-        other = {key for key, text in kept.items() if texts.get(key) != text}
-        return other | {key for key, row in rows.items() if not _is_same(row, texts.get(key))}
+        differing = {key for key, text in kept.items() if texts.get(key) != text}
+        return differing | {key for key, row in rows.items() if not _is_same(row, texts.get(key))}
 
 
 def _is_same(row: Row, text: str | None) -> bool:
-    if "digest" not in row:  # it was skipped, or is to be looked at
+    if "digest" not in row:  # it was skipped or quarantined
         return text is None
     return text is not None and row["digest"] == dropped_digest(text)
 

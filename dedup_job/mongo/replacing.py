@@ -1,13 +1,15 @@
-"""What leaves target or ledger in the commit that brings its successor; how it comes back.
+"""Documents and rows that a commit removes for their successors: recorded, removed, brought back.
 
-A document that is decided again leaves for its new decision, a kept one that gives way for a row of
-the ledger, beside its better copy. What an undo needs of them goes to pieces beside the row of the
-run. Whatever the server, the successor is there first, or takes the place in one step.
+A document that is decided again is removed for its new decision, a replaced kept one for a row of
+the ledger beside its better copy. An undo needs the removed ones: they are stored in chunks, rows
+of `T.runs` beside that of the run. The successor is always written first, or takes the place.
 """
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 from bson.raw_bson import RawBSONDocument
@@ -16,54 +18,192 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
+from dedup_job.messages import StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import Piece, Record, RunPieces, in_parts, insert_once, piece_id
-from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.id_keys import comparable
+from dedup_job.mongo.commits import Record, insert_once
+from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy
+from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_commands, look_up, majority, some
+from dedup_job.mongo.reading import in_commands, look_up, majority, packed, some
 from dedup_job.mongo.rows import run_of
+from dedup_job.mongo.state import PIECE
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import Status
 
+KEPT, ROWS = "kept", "rows"  # fields of a chunk: documents of the target; rows of the ledger
+AGAIN, SHORT = "again", "short"  # fields of a chunk
+CHUNK_ROWS = 1000
+CHUNK_BYTES = 8 << 20  # one row may be larger
+_APART = 1_000_000  # chunk numbers of a run or an entry
+
+
+def chunk_id(run: int, number: int) -> int:
+    """Return the `_id` of a chunk in `T.runs`: below zero, so that the last run stays the last."""
+    return -(run * _APART + number)
+
+
+class Chunk(NamedTuple):
+    """Documents removed from the target and rows removed from the ledger, as `T.runs` holds them.
+
+    again: whether they are undecided now; else the documents are in the ledger. number: among the
+    chunks of a run or an entry; short: number of restored rows that are short; own: whether the run
+    itself wrote all of them, so that the chunk is needless once its commit is settled.
+    """
+
+    kept: Sequence[RawDocument]
+    rows: Sequence[RawDocument] = ()
+    again: bool = False
+    number: int = 0
+    short: int = 0
+    own: bool = False
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The keys of all documents and rows."""
+        return [row.key for row in (*self.kept, *self.rows)]
+
+
+class RunChunks:
+    """The chunks of a run, or of an entry for a restore or requeue, in `T.runs`."""
+
+    def __init__(self, runs: AnyCollection, run: int, retry: RetryPolicy = NO_RETRY) -> None:
+        self._runs, self._run, self._retry = runs, run, retry
+
+    def next(self) -> int:
+        """Return the number of the next chunk."""
+        last = look_up(self._runs, self._of(0), {PIECE: 1}, self._retry, sort=[("_id", 1)], limit=1)
+        return 1 + raw_bson.fields_of(last[0].raw)[PIECE] if last else 0
+
+    def write(self, first: int, chunks: Sequence[Chunk], session: ClientSession | None) -> None:
+        """Write chunks, numbered from `first` on; delete the row of an empty one."""
+        for number, chunk in enumerate(chunks, first):
+            own = {"_id": chunk_id(self._run, number)}
+            if not chunk.keys:
+                self._runs.delete_many(own, session=session)
+                continue
+            values: dict[str, Any] = {
+                name: [RawBSONDocument(row.raw) for row in rows]
+                for name, rows in ((KEPT, chunk.kept), (ROWS, chunk.rows))
+                if rows
+            }
+            values |= {AGAIN: True} if chunk.again else {}
+            values |= {SHORT: chunk.short} if chunk.short else {}
+            values = {**own, "of": self._run, PIECE: number, **values}
+            self._runs.replace_one(own, values, upsert=True, session=session)
+
+    def read(self, first: int = 0) -> Iterator[Chunk]:
+        """Yield the chunks from a number on, the last one first."""
+        return (chunk for _, chunk in _read(self._runs, self._of(first), self._retry))
+
+    def size(self, session: ClientSession | None = None) -> tuple[int, int, int]:
+        """Return the numbers of chunks, of their ledger rows, and of short ones among these."""
+        rows: Any = {"$size": {"$ifNull": [f"${ROWS}", []]}}
+        sums = {"n": {"$sum": 1}, "rows": {"$sum": rows}, "short": {"$sum": f"${SHORT}"}}
+        steps: list[Any] = [{"$match": self._of(0)}, {"$group": {"_id": None, **sums}}]
+        for found in self._runs.aggregate(steps, session=session):
+            return found["n"], found["rows"], found["short"]
+        return 0, 0, 0
+
+    def remove(self, session: ClientSession | None, first: int = 0) -> None:
+        """Delete the chunks from a number on."""
+        self._runs.delete_many(self._of(first), session=session)
+
+    def _of(self, first: int) -> dict[str, object]:
+        return {"_id": {"$gt": chunk_id(self._run + 1, 0), "$lte": chunk_id(self._run, first)}}
+
+
+def chunks_of_runs(
+    runs: AnyCollection, retry: RetryPolicy = NO_RETRY, *, after: int = 0
+) -> Iterator[tuple[int, Chunk]]:
+    """Yield the chunks of all runs after one, each with the number of its run."""
+    return _read(runs, {"_id": {"$lte": chunk_id(after + 1, 0)}}, retry)
+
+
+def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy) -> int:
+    """Return the number of documents and rows that some runs removed to decide them again."""
+    sizes = [{"$size": {"$ifNull": [f"${name}", []]}} for name in (KEPT, ROWS)]
+    group = {"_id": 1, "n": {"$sum": {"$add": sizes}}}
+    steps = [{"$match": {AGAIN: True, "of": {"$in": [*numbers]}}}, {"$group": group}]
+    return sum(int(one["n"]) for one in retry(lambda: list(runs.aggregate(steps))))
+
+
+def purge(runs: AnyCollection, before: int, days: float) -> None:
+    """Delete the texts in chunks of runs before one that began some days ago; counts stay."""
+    since = {"_id": {"$lt": before}, "started": {"$lt": datetime.now(UTC) - timedelta(days)}}
+    numbers = {"$in": runs.distinct("_id", {**since, PIECE: None, "purged": None})}
+    kept = {"$map": {"input": f"${KEPT}", "in": {"_id": "$$this._id", "dedup": "$$this.dedup"}}}
+    runs.update_many({"of": numbers, KEPT: {"$ne": None}}, [{"$set": {KEPT: kept}}])
+    texts = {f"{ROWS}.$[].{name}": "" for name in ("document", "differences")}
+    runs.update_many({"of": numbers, ROWS: {"$ne": None}}, {"$unset": texts})
+    runs.update_many({"_id": numbers}, {"$set": {"purged": datetime.now(UTC)}})
+
+
+def _read(
+    runs: AnyCollection, query: Mapping[str, object], retry: RetryPolicy
+) -> Iterator[tuple[int, Chunk]]:
+    query = {**query, PIECE: {"$ne": None}}
+    for one in look_up(runs, query, {"_id": 1}, retry, sort=[("_id", 1)]):
+        for found in look_up(runs, id_keys.id_filter([one.key]), None, retry):
+            try:
+                kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
+            except (ValueError, IndexError, struct.error) as e:
+                raise StateMismatch(
+                    "{name} holds a piece of a run, _id {id}, that was changed by something "
+                    "other than dedup. Restore it from a backup.",
+                    name=runs.full_name,
+                    id=shown(found.key),
+                ) from e
+            again = raw_bson.find(found.raw, AGAIN.encode()) is not None
+            number, short = -id_keys.id_value(found.key) % _APART, raw_bson.field(found.raw, SHORT)
+            chunk = Chunk(kept, rows, again, number, short or 0)
+            yield raw_bson.field(found.raw, "of"), chunk
+
+
+def _rows_in(chunk: bytes, name: bytes) -> list[RawDocument]:
+    if (element := raw_bson.find(chunk, name)) is None:
+        return []
+    array = chunk[element.value : element.end]
+    raws = [array[e.value : e.end] for e in raw_bson.elements(array)]
+    return [RawDocument(id_keys.id_element(raw), raw) for raw in raws]
+
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
-    """Documents and rows that leave in one commit of a run; first: the number of the first piece.
+class Removals:
+    """Documents and rows that a commit of a run removes; first: the number of the first chunk.
 
-    over: ids of pieces to remove, which a former commit needed.
+    over: `_id`s of chunks of an earlier commit to delete.
     """
 
     target: TargetReader
     run: int
-    pieces: Sequence[Piece] = ()
+    chunks: Sequence[Chunk] = ()
     first: int = 0
     over: Sequence[int] = ()
 
     def record(self, keys: Sequence[bytes]) -> Record:
-        """Return the record of the commit; keys: of what it writes."""
-        return Record(self.run, keys, self.first if self.pieces else None)
+        """Return the record of the commit; keys: of the documents and rows it writes."""
+        return Record(self.run, keys, self.first if self.chunks else None)
 
     def exchange(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
-        """Write documents and rows of the ledger, and let leave what has another place now."""
+        """Write the chunks, kept documents and ledger rows, and delete the removed ones."""
         target = self.target
-        if self.pieces:
+        if self.chunks:
             target.state.prove()
             if self.over:
                 target.runs.delete_many({"_id": {"$in": [*self.over]}}, session=session)
-            RunPieces(target.runs, self.run).write(self.first, self.pieces, session)
-        left_target = [row.key for piece in self.pieces for row in piece.kept]
-        left_ledger = [row.key for piece in self.pieces for row in piece.rows]
+            RunChunks(target.runs, self.run).write(self.first, self.chunks, session)
+        left_target = [row.key for chunk in self.chunks for row in chunk.kept]
+        left_ledger = [row.key for chunk in self.chunks for row in chunk.rows]
         parts = (target.documents, kept, left_target), (target.ledger, rows, left_ledger)
         _exchange(target, parts, session)
 
     @property
     def own_ids(self) -> list[int]:
-        """The ids of pieces that nobody needs once the commit is settled."""
-        numbered = enumerate(self.pieces, self.first)
-        return [piece_id(self.run, number) for number, piece in numbered if piece.own]
+        """The `_id`s of chunks that are needless once the commit is settled."""
+        numbered = enumerate(self.chunks, self.first)
+        return [chunk_id(self.run, number) for number, chunk in numbered if chunk.own]
 
 
 def _exchange(
@@ -71,96 +211,99 @@ def _exchange(
     parts: Sequence[tuple[AnyCollection, BytesColumn, Sequence[bytes]]],
     session: ClientSession | None,
 ) -> None:
-    """Write raw documents once, in place of former ones, given by key.
-
-    Without a transaction one that is there is replaced, and what has another place now leaves last.
-    """
-    gone = [(collection, former) for collection, _, former in parts]
+    # each part: a collection, raw documents to write, keys of former ones. Without a transaction a
+    # former document is replaced if it has a successor of its `_id`, else deleted last.
+    removed = [(collection, former) for collection, _, former in parts]
     if session is not None:
-        delete(target, gone, session)
-    for place, (collection, rows, former) in enumerate(parts):
+        delete(target, removed, session)
+    for number, (collection, rows, former) in enumerate(parts):
         target.state.prove()
         if former and session is None:
-            there = {comparable(key): key for key in former}
+            old = {comparable(key): key for key in former}
             new = {comparable(id_keys.id_element(raw)): raw for raw in rows.list()}
             writes: list[ReplaceOne[Any]] = []
-            for raw in (raw for same, raw in new.items() if same in there):
+            for raw in (raw for same, raw in new.items() if same in old):
                 only = id_keys.equal_to(id_keys.id_element(raw))
                 writes.append(ReplaceOne(only, RawBSONDocument(raw, raw_bson.RAW), upsert=True))
             if writes:
                 collection.bulk_write(writes, ordered=False)
-            rows = strings_of([raw for same, raw in new.items() if same not in there])
-            gone[place] = collection, [key for same, key in there.items() if same not in new]
+            rows = strings_of([raw for same, raw in new.items() if same not in old])
+            removed[number] = collection, [key for same, key in old.items() if same not in new]
         insert_once(collection, rows, session)
     if session is None:
-        delete(target, gone, session)
+        delete(target, removed, session)
 
 
 def delete(
     target: TargetReader,
-    gone: Sequence[tuple[AnyCollection, Sequence[bytes]]],
+    removed: Sequence[tuple[AnyCollection, Sequence[bytes]]],
     session: ClientSession | None,
 ) -> None:
-    """Delete documents by key, while the lease is held."""
-    for collection, keys in gone:
+    """Delete documents by key from each collection; LeaseLost if another run holds the lease."""
+    for collection, keys in removed:
         for part in in_commands(keys):
             target.state.prove()
-            collection.delete_many(id_keys.among(part), session=session)
+            collection.delete_many(id_keys.id_filter(part), session=session)
 
 
-def leaving(
+def plan_removals(
     target: TargetReader,
     run: int,
     former: Sequence[bytes],
     replaced: Documents,
     over: Sequence[int] = (),
-) -> Leaving:
-    """Return the removals for documents decided again (`former`) and replaced ones."""
+) -> Removals:
+    """Return the removals of documents decided again, by key (`former`), and of replaced ones."""
     if not (former or len(replaced)):
-        return Leaving(target, run)
+        return Removals(target, run)
     kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)
-    pieces = [Piece(part, again=True) for part in in_parts(kept)]
-    pieces += [Piece((), part, again=True) for part in in_parts(rows)]
+    chunks = [Chunk(part, again=True) for part in _in_chunks(kept)]
+    chunks += [Chunk((), part, again=True) for part in _in_chunks(rows)]
     whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
     for is_own in (False, True):
         part = [row for row in whole if (run_of(row.raw, is_kept=True) == run) == is_own]
-        pieces += [Piece(rows, own=is_own) for rows in in_parts(part)]
-    return Leaving(target, run, pieces, RunPieces(target.runs, run, target.retry).next(), over)
+        chunks += [Chunk(rows, own=is_own) for rows in _in_chunks(part)]
+    return Removals(target, run, chunks, RunChunks(target.runs, run, target.retry).next(), over)
+
+
+def _in_chunks(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
+    return packed(rows, lambda row: len(row.raw), CHUNK_BYTES, CHUNK_ROWS)
 
 
 def ledger_rows(
     target: TargetReader, documents: Documents, decisions: Decisions, run: int
 ) -> tuple[BytesColumn, Documents]:
-    """Return the rows of a batch for the ledger, and the kept documents that give way to it."""
+    """Return the ledger rows of a batch, and the kept documents that its better copies replace."""
     ledger, ranking, none = target.form.ledger, target.form.ranking, Documents.of(())
     if ranking is None or not (decisions.superseded or decisions["superseded"].any()):
         return ledger.encode(documents, decisions, run), none
-    places = {key: row for row, key in enumerate(documents.keys.take(documents.rows).list())}
+    row_of = {key: row for row, key in enumerate(documents.keys.take(documents.rows).list())}
 
     def rule(key: bytes, worse: Documents, row: int) -> str:
-        return ranking.rule(documents, places[key], worse, row)
+        return ranking.rule(documents, row_of[key], worse, row)
 
-    given = np.flatnonzero(decisions["superseded"]).tolist()
-    others = np.searchsorted(documents.rows, given).tolist()
+    superseded = np.flatnonzero(decisions["superseded"]).tolist()
+    text_rows = np.searchsorted(documents.rows, superseded).tolist()
     by = {
-        row: rule(decisions.of.at(row), documents, other)
-        for row, other in zip(given, others, strict=True)
+        row: rule(decisions.of.at(row), documents, text_row)
+        for row, text_row in zip(superseded, text_rows, strict=True)
     }
     rows = ledger.encode(documents, decisions, run, by)
     if decisions.superseded is None:
         return rows, none
     _, keys, dropped = decisions.superseded
-    row_of = {key: row for row, key in enumerate(keys.list())}
-    replaced = target.copies([*row_of])
-    dropped = dropped.take(np.array([row_of[key] for key in replaced.keys.list()], dtype=np.int64))
-    by = {row: rule(of, replaced, row) for row, of in enumerate(dropped.of.list())}
+    number_of = {key: row for row, key in enumerate(keys.list())}
+    replaced = target.copies([*number_of])
+    numbers = [number_of[key] for key in replaced.keys.list()]
+    dropped = dropped.take(np.array(numbers, dtype=np.int64))
+    by = {row: rule(key, replaced, row) for row, key in enumerate(dropped.of.list())}
     former, alone = _as_dropped(target, replaced)
     more = ledger.encode(former, dropped, run, by, alone)
     return strings_of([*rows.list(), *more.list()]), replaced
 
 
-def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
-    kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
+def _as_dropped(target: TargetReader, replaced: Documents) -> tuple[Documents, set[int]]:
+    kept = dict(zip(replaced.keys.list(), replaced.texts.texts(), strict=True))
     source = target.origin.documents([*kept])
     now = target.cleaned(source)
     documents = [
@@ -170,7 +313,7 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
             source[key].raw if now.get(key) == text else raw_bson.without(raw, b"dedup"),
             text,
         )
-        for (key, text), raw in zip(kept.items(), leaving.raw.list(), strict=True)
+        for (key, text), raw in zip(kept.items(), replaced.raw.list(), strict=True)
     ]
     return Documents.of(documents), {row for row, key in enumerate(kept) if key not in source}
 
@@ -178,51 +321,51 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
 def bring_back(
     target: TargetReader,
     run: int,
-    piece: Piece,
+    chunk: Chunk,
     keys: Sequence[bytes],
     session: ClientSession | None,
 ) -> tuple[int, int]:
-    """Put back what a run took out, in place of what it wrote under these keys.
+    """Write removed documents and rows back, in place of those that the run wrote under `keys`.
 
-    Repeatable outside of a transaction. Return how many documents and rows leave for that.
+    Repeatable outside of a transaction. Return the numbers of replaced documents and rows.
     """
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
-    for (collection, mine), rows in zip(target.of_run(run), piece[:2], strict=True):
-        own = {"$and": [id_keys.among(keys), mine]}
-        there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
-        parts.append((collection, strings_of([row.raw for row in rows]), there))
+    for (collection, mine), rows in zip(target.of_run(run), chunk[:2], strict=True):
+        own = {"$and": [id_keys.id_filter(keys), mine]}
+        former = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
+        parts.append((collection, strings_of([row.raw for row in rows]), former))
     _exchange(target, parts, session)
     return len(parts[0][2]), len(parts[1][2])
 
 
 def take_back(target: TargetReader, record: Record, session: ClientSession | None) -> None:
-    """Take back what a commit that was cut off wrote, if the source holds it. Repeatable."""
+    """Revert a commit that was cut off, except for documents that the source lacks. Repeatable."""
     run, keys, first = record[:3]
-    pieces, back = RunPieces(target.runs, run), set[bytes]()
-    for piece in pieces.read(first) if first is not None else ():
-        bring_back(target, run, piece, piece.keys, session)
-        back |= {*map(comparable, piece.keys)}
-    there = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
+    chunks, back = RunChunks(target.runs, run), set[bytes]()
+    for chunk in chunks.read(first) if first is not None else ():
+        bring_back(target, run, chunk, chunk.keys, session)
+        back |= {*map(comparable, chunk.keys)}
+    written = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
     for collection, own in target.of_run(run):
-        for part in in_commands([*there]):
+        for part in in_commands([*written]):
             target.state.prove()
-            collection.delete_many({"$and": [id_keys.among(part), own]}, session=session)
+            collection.delete_many({"$and": [id_keys.id_filter(part), own]}, session=session)
     if first is not None:
-        pieces.remove(session, first)
+        chunks.remove(session, first)
         by_hand: dict[str, Any] = {"_id": run, "given": {"$ne": None}}
         for entry in target.runs.find(by_hand, session=session):
-            values = entry_size(entry["status"], *pieces.size(session))
+            values = entry_size(entry["status"], *chunks.size(session))
             if not values["documents"]:
                 values["status"] = str(Status.UNDONE)
             target.runs.update_one({"_id": run}, {"$set": values}, session=session)
 
 
-def entry_size(status: str, pieces: int, documents: int, short: int) -> dict[str, Any]:
-    """Return what an entry of `T.runs` for what a person did says of its size.
+def entry_size(status: str, chunks: int, documents: int, short: int) -> dict[str, Any]:
+    """Return the fields of an entry of `T.runs`, a restore or requeue, that hold its size.
 
-    documents: rows that left the ledger; short: how many of these are kept, and short.
+    documents: number of rows removed from the ledger; short: of these, kept and short.
     """
     is_kept = status == str(Status.RESTORED) and documents
     counts = Counts(documents, short_kept=short) if is_kept else Counts()
-    own = {"pieces": pieces, "documents": documents}
+    own = {"pieces": chunks, "documents": documents}
     return {**own, "counts": counts.as_dict(), "rates": counts.rates()}

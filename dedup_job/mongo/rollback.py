@@ -1,14 +1,13 @@
-"""Decisions are taken back: a run is undone, or a person restores or requeues documents.
+"""Decisions are reverted: a run is undone, or a person restores or requeues documents.
 
-The state names what is being undone before anything is deleted, so the next holder of the lease
-finishes it. A number is never used again. What a person takes out of the ledger goes to pieces
-beside an entry, a row of `T.runs`; each piece is one commit, so what is cut off is as whole as what
-ended.
+The state names the run before anything is deleted, so the next holder of the lease finishes its
+undo. A number is never used again. A restore or requeue is an entry, a row of `T.runs`, with its
+ledger rows in chunks beside it; each chunk is one commit, so one that is cut off is whole.
 """
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -21,9 +20,7 @@ from dedup_job.columns import Decisions, Documents, founder_group_ids
 from dedup_job.documents import Document
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import PIECE_BYTES, PIECE_ROWS, Piece, RunPieces, piece_id
-from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.errors import refused_writes
+from dedup_job.mongo.connection import refused_writes
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
@@ -37,7 +34,17 @@ from dedup_job.mongo.reading import (
     pages,
     some,
 )
-from dedup_job.mongo.replacing import Leaving, bring_back, delete, entry_size
+from dedup_job.mongo.replacing import (
+    CHUNK_BYTES,
+    CHUNK_ROWS,
+    Chunk,
+    Removals,
+    RunChunks,
+    bring_back,
+    chunk_id,
+    delete,
+    entry_size,
+)
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import BY_HAND, PIECE, is_by_hand, next_run
 from dedup_job.mongo.target import Target
@@ -49,18 +56,18 @@ from dedup_job.runs.run_record import Checkpoint, Progress, Status
 
 log = logging.getLogger("dedup")
 _Keys = Set[bytes]
-Row = Mapping[str, Any]  # of T.runs, of an entry
+Row = Mapping[str, Any]  # of T.runs
 _UNDONE = str(Status.UNDONE)
 WRITE = 1000  # documents in a transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was or would be taken back.
+    """The result or plan of an undo, in numbers of documents and rows.
 
-    back: documents of earlier runs that stand in the target again; left: documents that stay, since
-    the source no longer holds them; ledger: rows that left it, or, of what a person did, that stand
-    in it again. by_hand: `restored` or `requeued`, "" for a run.
+    kept: documents removed from the target; back: documents and rows of earlier runs restored;
+    left: documents that stay, since the source no longer holds them; ledger: rows removed from the
+    ledger, of a restore or requeue rows put back. by_hand: `restored` or `requeued`, "" for a run.
     """
 
     target: str
@@ -73,29 +80,28 @@ class Undone:
 
 
 def planned(target: TargetReader, run: int) -> Undone:
-    """Return the plan of an undo, by counts; UsageError if it would be refused."""
+    """Return the plan of an undo by stored counts; UsageError if it would be refused."""
     state = target.retry(target.state.read) or {}
-    begun = state.get("undo") == run
-    if not begun:
+    if state.get("undo") != run:
         target.retry(lambda: _check_last(target, run))
     row = target.retry(lambda: target.last_run({"_id": run})) or {}
     checkpoint = state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
         return Undone(target.name, run, 0, row["documents"], by_hand=status)
-    behind = checkpoint.get("run") == run  # of a run that was cut off its row is
-    found = (checkpoint if behind else row).get("counts")
-    counts = Counts.from_dict(found) if found else Counts()
+    is_behind = checkpoint.get("run") == run  # the row of a run that was cut off
+    stored = (checkpoint if is_behind else row).get("counts")
+    counts = Counts.from_dict(stored) if stored else Counts()
     rows, back, better = counts.scanned - counts.kept, 0, 0
-    for piece in RunPieces(target.runs, run, target.retry).read():
-        kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
-        back += len(kept) + len(piece.rows)
-        better += 0 if piece.again else len(kept)
+    for chunk in RunChunks(target.runs, run, target.retry).read():
+        kept = [row for row in chunk.kept if run_of(row.raw, is_kept=True) != run]
+        back += len(kept) + len(chunk.rows)
+        better += 0 if chunk.again else len(kept)
     return Undone(target.name, run, counts.kept + better, rows, back)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
-    """Take back the last run of a target; UsageError says which that is if it is another."""
+    """Undo the last run of a target; UsageError names the last run if it is another."""
     progress.stage(Message("taking the lease"))
     pending = (target.retry(target.state.read) or {}).get("undo")
     with target.hold():  # which finishes an undo that was cut off
@@ -104,15 +110,14 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
             return Undone(target.name, run, left=row.get("left", 0))
         target.retry(lambda: _check_last(target, run))
         state = target.retry(target.state.read) or {}
-        last_run = next_run(state) - 1
-        # what is taken back is decided again
-        begin = {"undo": run, "last_run": last_run, "bookmark": None}
+        # without a bookmark the next run decides the documents again
+        begin = {"undo": run, "last_run": next_run(state) - 1, "bookmark": None}
         target.retry(lambda: target.state.update(begin))
         return _take_back(target, run, progress)
 
 
 def finish_undo(target: Target) -> None:
-    """Finish what another process began to undo and did not end; the lease is held."""
+    """Finish the undo that the state names, if any, of another process; the lease must be held."""
     state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
         progress = target.retry.progress
@@ -127,8 +132,15 @@ def _check_last(target: TargetReader, run: int) -> None:
         raise UsageError("no run of the target {name} is left to undo.", name=name)
     if last["_id"] != run:
         only = Message("only the last run can be undone, since later ones build on the earlier.")
-        raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
-    if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
+        values = {"target": target.name, "number": last["_id"], "status": Message(last["status"])}
+        values["undo"] = command_line("undo", last["_id"], "--target", target.name)
+        which = Message("Of {target} the last run is {number}: `{undo}`.", **values)
+        if last["status"] in BY_HAND:
+            which = Message(
+                "Of {target} the last one ({status} by hand) is {number}: `{undo}`.", **values
+            )
+        raise UsageError(joined([only, which]))
+    if last.get("purged") and RunChunks(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
         raise UsageError("run {run} cannot be undone: {why}.", run=run, why=purged)
     if last["status"] in BY_HAND:
@@ -138,14 +150,6 @@ def _check_last(target: TargetReader, run: int) -> None:
             "the form `classic` does not say which run kept a document, so a run cannot be "
             "undone. To start over, drop the target, its ledger, runs and state, all four."
         )
-
-
-def _last(target: TargetReader, number: int, status: str) -> Message:
-    values = {"target": target.name, "number": number, "status": Message(status)}
-    values["undo"] = command_line("undo", number, "--target", target.name)
-    if status not in BY_HAND:
-        return Message("Of {target} the last run is {number}: `{undo}`.", **values)
-    return Message("Of {target} the last one ({status} by hand) is {number}: `{undo}`.", **values)
 
 
 def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
@@ -159,39 +163,39 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
 
 
 def _take_back(target: Target, run: int, progress: Progress) -> Undone:
-    """Take back what the state names."""
     row = target.retry(lambda: target.last_run({"_id": run})) or {}
     by_hand = str(row.get("status")) if is_by_hand(row) else ""  # maybe undone already
     doing = Message("undoing run {run}: reading", run=run)
     if by_hand:
         doing = Message("undoing number {number}: putting rows back", number=run)
     progress.total(None if by_hand else estimated(target.decided, target.retry), doing)
-    pieces = RunPieces(target.runs, run, target.retry)
-    done = Undone(target.name, run, by_hand=by_hand)
-    stay = _staying(target, run, pieces, set(), by_hand=bool(by_hand))
-    for piece in pieces.read():
+    chunks = RunChunks(target.runs, run, target.retry)
+    kept = ledger = restored = 0
+    stay = _staying(target, run, chunks, set(), by_hand=bool(by_hand))
+    for chunk in chunks.read():
         try:
-            back, documents, rows = _bring_back(target, run, pieces, piece, stay)
-        except BulkWriteError as e:  # an index or a rule of the target that somebody made
+            back, documents, rows = _bring_back(target, run, chunks, chunk, stay)
+        except BulkWriteError as e:  # an index or a rule of the target by another user
             if e.has_error_label("TransientTransactionError"):
                 raise
-            said = Message(
+            message = Message(
                 "{runs} holds under _id {id} what number {run} took out, and it cannot be brought "
                 "back: {why}. What is there now stays, and so does that row.",
                 runs=target.runs.full_name,
-                id=piece_id(run, piece.number),
+                id=chunk_id(run, chunk.number),
                 run=run,
                 why=str(refused_writes(e)[0].get("errmsg", e)),
             )
-            log.warning("%s", said)
-            stay = _staying(target, run, pieces, stay.union(piece.keys), by_hand=bool(by_hand))
+            log.warning("%s", message)
+            stay = _staying(target, run, chunks, stay.union(chunk.keys), by_hand=bool(by_hand))
             continue
-        kept, ledger = done.kept + documents, done.ledger + (back if by_hand else rows)
-        done = replace(done, back=done.back + back, kept=kept, ledger=ledger)
+        kept += documents
+        ledger += back if by_hand else rows
+        restored += 0 if by_hand else back
     left, values = len(stay), dict[str, Any](undo=None)
     if not by_hand:
-        (kept, ledger), left = _delete(target, run, progress, stay)
-        done = replace(done, kept=done.kept + kept, ledger=done.ledger + ledger)
+        deleted, left = _delete(target, run, progress, stay)
+        kept, ledger = kept + deleted[0], ledger + deleted[1]
         values["checkpoint"] = target.retry(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
@@ -199,34 +203,31 @@ def _take_back(target: Target, run: int, progress: Progress) -> Undone:
         target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
 
     target.commits.commit(writes, values)
-    return replace(done, left=left, back=0 if by_hand else done.back)
+    return Undone(target.name, run, kept, ledger, restored, left, by_hand)
 
 
 def _staying(
-    target: Target, run: int, pieces: RunPieces, known: _Keys, *, by_hand: bool
+    target: Target, run: int, chunks: RunChunks, known: _Keys, *, by_hand: bool
 ) -> set[bytes]:
-    """Return the keys to leave as they are, the known ones included.
-
-    These are documents decided again that left the source; rows whose original does not come back;
-    and the originals of rows that stay.
-    """
-    stay, of = {*known}, dict[bytes, bytes]()
-    for piece in pieces.read():
+    # The keys to leave as they are: the known ones; documents decided again that left the source;
+    # rows whose original does not come back; and the originals of rows that stay.
+    stay, original_of = {*known}, dict[bytes, bytes]()
+    for chunk in chunks.read():
         if by_hand:
-            stay |= {row.key for row in only_copies(target, piece.rows)}
+            stay |= {row.key for row in only_copies(target, chunk.rows)}
             continue
-        of |= {row.key: original for row in piece.rows if (original := _original(row))}
-        if piece.again:
-            gone = {*piece.keys} - target.held_by(target.source, piece.keys)
-            there = target.held_by(target.documents, [*gone])
-            rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
-            there |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
-            stay |= there - _of_another(target, run, there, *target.decided)  # back already
+        original_of |= {row.key: original for row in chunk.rows if (original := _original(row))}
+        if chunk.again:
+            missing = {*chunk.keys} - target.held_by(target.source, chunk.keys)
+            decided = target.held_by(target.documents, [*missing])
+            rows = some(majority(target.ledger), [*missing], {DOCUMENT: 1}, target.retry)
+            decided |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
+            stay |= decided - _of_another(target, run, decided)  # back already
     while True:
-        alone = {key for key, own in of.items() if own in stay}
+        alone = {key for key, original in original_of.items() if original in stay}
         now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run} - {b""}
-        more = (alone | own - _of_another(target, run, own, *target.decided)) - stay
+        more = (alone | own - _of_another(target, run, own)) - stay
         if not more:
             return stay
         stay |= more
@@ -240,46 +241,39 @@ def _original(row: RawDocument) -> bytes:
 
 
 def _bring_back(
-    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: _Keys
+    target: Target, run: int, chunks: RunChunks, chunk: Chunk, stay: _Keys
 ) -> tuple[int, int, int]:
-    """Put back what left in this run, but for what stays, which remains in its piece.
-
-    Return how many come back, and how many documents and rows of the run left for that.
-    """
-    kept, rows = ([row for row in rows if row.key in stay] for rows in piece[:2])
+    # restored rows, and documents and rows of the run that they replace; the chunk keeps `stay`
+    kept, rows = ([row for row in rows if row.key in stay] for rows in chunk[:2])
     documents, ledger = (
         [row for row in rows if row.key not in stay and run_of(row.raw, is_kept=is_kept) != run]
-        for rows, is_kept in ((piece.kept, True), (piece.rows, False))
+        for rows, is_kept in ((chunk.kept, True), (chunk.rows, False))
     )
-    back = Piece(documents, ledger)
-    own, deleted = [key for key in piece.keys if key not in stay], (0, 0)
+    back = Chunk(documents, ledger)
+    own, deleted = [key for key in chunk.keys if key not in stay], (0, 0)
 
     def writes(session: ClientSession | None) -> None:
         nonlocal deleted
         deleted = bring_back(target, run, back, own, session)
-        pieces.write(piece.number, [Piece(kept, rows, again=True)], session)
+        chunks.write(chunk.number, [Chunk(kept, rows, again=True)], session)
 
     target.commits.commit(writes, {})
     return len(back.keys), *deleted
 
 
-def _of_another(target: Target, run: int, keys: _Keys, *collections: AnyCollection) -> set[bytes]:
+def _of_another(target: Target, run: int, keys: _Keys) -> set[bytes]:
     found = set[bytes]()
-    for collection in collections:
+    for collection in target.decided:
         is_kept = collection is target.documents
         rows = some(majority(collection), [*keys], {"dedup.run": 1, "run": 1}, target.retry)
         found |= {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
     return found
 
 
-def _delete(
-    target: Target, run: int, progress: Progress, stay: _Keys
-) -> tuple[tuple[int, ...], int]:
-    """Delete what a run wrote; return how many documents and rows, and how many of both are left.
-
-    What may be the only copy stays, as `stay` does. No index leads to the run: all pages are read.
-    """
-    numbers, left, done = list[int](), 0, 0
+def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[list[int], int]:
+    # The numbers of deleted documents and rows of a run, and of those left: `stay`, and possibly
+    # only copies. No index leads to the run: all pages are read.
+    numbers, left, read = list[int](), 0, 0
     for collection in target.decided:
         is_kept, deleted = collection is target.documents, 0
         stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
@@ -287,17 +281,17 @@ def _delete(
         projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
         for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
             own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
-            for some_own in in_turn(own, WRITE):
-                there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
-                keys = [key for key in some_own if key in there]
-                left += len(some_own) - len(keys)
+            for part in in_turn(own, WRITE):
+                safe = (target.held_by(target.source, part) if holds else {*part}) - stay
+                keys = [key for key in part if key in safe]
+                left += len(part) - len(keys)
                 if keys:
                     target.commits.commit(partial(delete, target, [(collection, keys)]), {})
                 deleted += len(keys)
-            done += len(page)
-            progress.advance(done)
+            read += len(page)
+            progress.advance(read)
         numbers.append(deleted)
-    return (*numbers,), left
+    return numbers, left
 
 
 def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
@@ -311,32 +305,34 @@ def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """A row that leaves the ledger; kept: what goes to the target, None if the next run decides."""
+    """A row to remove from the ledger, and the document to keep; None if the next run decides."""
 
     row: RawDocument
     kept: Document | None = None
     fingerprint: int = 0
     short: bool = False
 
-    @property
-    def size(self) -> int:
-        """Bytes that a commit of it takes, roughly."""
-        return len(self.row.raw) + (len(self.kept.raw) if self.kept else 0)
 
+def in_chunks(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
+    """Yield removals in lists that fit into a commit each."""
 
-def in_pieces(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
-    """Yield removals, in parts that fit into a commit each."""
-    return packed(removals, lambda one: one.size, PIECE_BYTES, PIECE_ROWS)
+    def size(one: TakenOut) -> int:
+        return len(one.row.raw) + (len(one.kept.raw) if one.kept else 0)
+
+    return packed(removals, size, CHUNK_BYTES, CHUNK_ROWS)
 
 
 def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
-    """Return the entries of a command that was cut off, in order; those that are undone not."""
+    """Return the unfinished entries of a command `given`, in order, except undone ones."""
     only = {"given": given, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
 def begun(target: Target, given: str, about: Row) -> Row:
-    """Return the entry to go on with, or a new one; UsageError if a run is not at its end."""
+    """Return the unfinished entry of a command `given`, or a new one with the values of `about`.
+
+    UsageError if a run is unfinished.
+    """
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
     if checkpoint and not checkpoint["finished"]:
@@ -350,68 +346,73 @@ def begun(target: Target, given: str, about: Row) -> Row:
         )
     new, former = {"_id": next_run(state), **about}, unfinished(target, given)
     size = 0, 0, 0
-    if former and former[-1]["_id"] == new["_id"] - 1:  # else a run came between: the order counts
+    if former and former[-1]["_id"] == new["_id"] - 1:  # no run came between
         new |= {name: former[-1][name] for name in ("_id", "started")}
-        size = RunPieces(target.runs, new["_id"], target.retry).size()
+        size = RunChunks(target.runs, new["_id"], target.retry).size()
     target.retry(lambda: target.state.update({"last_run": new["_id"]}))
     return {**new, **entry_size(new["status"], *size), "given": given, "finished": None}
 
 
-def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
-    """Take a piece out of the ledger and record it; return the entry with it; the lease is held."""
-    keys = [one.row.key for one in piece]
-    for key in target.held_by(target.documents, keys):
+def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
+    """Remove rows from the ledger in one commit, and write the kept documents.
+
+    Return the entry with its new size. The lease must be held. StateMismatch if the target holds
+    one of the documents.
+    """
+    for key in target.held_by(target.documents, [one.row.key for one in removals]):
         raise StateMismatch(
             "_id {id} is in {target} and in its ledger, which no run does. Find out what wrote "
             "it there, and remove the one that is wrong.",
             id=shown(key),
             target=target.name,
         )
-    number, pieces = entry["_id"], entry["pieces"]
+    number, chunks = entry["_id"], entry["pieces"]
     short_before = entry["counts"]["short"]["kept"]
-    one_more = Piece((), [one.row for one in piece], short=sum(one.short for one in piece))
-    size = pieces + 1, entry["documents"] + len(piece), short_before + one_more.short
+    chunk = Chunk((), [one.row for one in removals], short=sum(one.short for one in removals))
+    size = chunks + 1, entry["documents"] + len(removals), short_before + chunk.short
     after = {**entry, **entry_size(entry["status"], *size)}
-    prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
-    short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
-    documents = Documents.of(one.kept for one in piece if one.kept)
+    kept = [(one, one.kept) for one in removals if one.kept]
+    documents = Documents.of(document for _, document in kept)
+    prints = np.array([one.fingerprint for one, _ in kept], dtype=np.uint64)
+    short = np.array([one.short for one, _ in kept], dtype=np.bool_)
     decisions = Decisions.all_kept(prints, short)
-    # one that gave way may have founded a group, which others are in now: it gets another one
-    kept_rows = [one.row.raw for one in piece if one.kept]
-    gave_way = [raw_bson.find(raw, b"kept_by") is not None for raw in kept_rows]
-    decisions["group"][gave_way] = founder_group_ids(documents.keys)[gave_way] ^ number
-    kept = target.rows.encode(documents, decisions, number)
-    out = Leaving(target, number, [one_more], pieces)
+    # a superseded one may have founded a group that others are in now: it gets another one
+    superseded = [raw_bson.find(one.row.raw, b"kept_by") is not None for one, _ in kept]
+    decisions["group"][superseded] = founder_group_ids(documents.keys)[superseded] ^ number
+    rows = target.rows.encode(documents, decisions, number)
+    out = Removals(target, number, [chunk], chunks)
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
-        out.exchange(kept, strings_of([]), session)
+        out.exchange(rows, strings_of([]), session)
 
     target.commits.commit(writes, {}, out.record(documents.keys.list()))
     return after
 
 
 def finish_entries(target: Target, given: str, seconds: float) -> None:
-    """Record that all is done that was asked for; the lease is held."""
+    """Mark the entries of a command `given` as finished; the lease must be held."""
     only = {"given": given, "finished": None, PIECE: None}
-    done = {"finished": datetime.now(UTC), "seconds": seconds}
+    values = {"finished": datetime.now(UTC), "seconds": seconds}
 
     def write() -> None:
         target.state.check()
-        target.runs.update_many(only, {"$set": done})
+        target.runs.update_many(only, {"$set": values})
 
     target.retry(write)
 
 
 def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument]]:
-    """Yield the rows that an entry took out of the ledger; StateMismatch if a piece is gone."""
+    """Yield the ledger rows that an entry removed, by chunk; StateMismatch if a chunk is missing.
+
+    row: of the entry.
+    """
     number, missing = row["_id"], row["pieces"]
-    for piece in RunPieces(target.runs, number, target.retry).read():
-        missing -= 1
-        if piece.number != missing:
-            missing += 1
+    for chunk in RunChunks(target.runs, number, target.retry).read():
+        if chunk.number != missing - 1:
             break
-        yield piece.rows
+        missing -= 1
+        yield chunk.rows
     if missing > 0:
         raise StateMismatch(
             "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
@@ -420,13 +421,13 @@ def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument
             name=target.runs.full_name,
             piece=missing - 1,
             number=number,
-            id=piece_id(number, missing - 1),
+            id=chunk_id(number, missing - 1),
         )
 
 
 def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:
-    """Return the rows of those documents that the target alone holds."""
+    """Return the rows whose documents only the target holds."""
     keys = [row.key for row in rows if stored_in(row.raw) is None]
-    gone = {*keys} - target.held_by(target.source, keys)
-    alone = target.held_by(target.documents, [*gone])
+    missing = {*keys} - target.held_by(target.source, keys)
+    alone = target.held_by(target.documents, [*missing])
     return [row for row in rows if row.key in alone]

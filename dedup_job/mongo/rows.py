@@ -1,4 +1,4 @@
-"""What the target holds of a kept document, as raw BSON; and how it is read back."""
+"""Kept documents as the target holds them: encoded as raw BSON, and read back."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,23 +35,24 @@ from dedup_job.native.bytes_column import (
 from dedup_job.text_fields import TextFields
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
-_MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
+_MAX_ID_BYTES = 1024  # of a named candidate; a document that fits must fit with its mark, too
 _MAX_CHARACTER_BYTES = 4
-_OWN_BYTES = 4096  # more than dedup adds to a document
+_OWN_BYTES = 4096  # more than a mark has
 _KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
+_SPARE = 128 * 1024  # bytes; a ledger row leaves 64 KiB for the record of its removal
 MARK = "dedup"  # the field that is added to a kept document
 _RENAME = 'updateMany({dedup: {$exists: true}}, {$rename: {dedup: "dedup_of_source"}})'
 _FIRST_OF_MARK = [(b"fingerprint", 0x12), (b"run", 0x10)]  # names and BSON types
 
 
 def signed(fingerprint: int) -> Int64:
-    """Return a 64-bit fingerprint as BSON holds it: there are no unsigned integers."""
+    """Return an unsigned 64-bit fingerprint as the int64 of the same bits."""
     return Int64(fingerprint - (1 << 64) if fingerprint >> 63 else fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What dedup added to a kept document: fingerprint (uint64), run (0 if unknown), all fields."""
+    """The mark of a kept document: fingerprint (uint64), run (0 if unknown), and all its fields."""
 
     fingerprint: int
     run: int
@@ -59,7 +60,7 @@ class Mark:
 
 
 class KeptRows:
-    """Writes kept documents in the form chosen, and reads them back."""
+    """Encodes kept documents in a form of the target, and reads them back."""
 
     def __init__(
         self,
@@ -69,9 +70,9 @@ class KeptRows:
         cleaner: Cleaner | None = None,
         stored: StoredText = StoredText.ORIGINAL,
     ) -> None:
-        """Take the form, the fields of the text as they are written, and which text is stored.
+        """Take the form, the text fields as written in the settings, and the stored text.
 
-        cleaner: that of the run, for texts that are stored as they were or have parts.
+        cleaner: of the run, for original texts and texts of several parts.
         """
         self._form = form
         self._sketcher = sketcher
@@ -79,13 +80,13 @@ class KeptRows:
         self._original = stored is StoredText.ORIGINAL
         self._source = TextFields.of(field)
         self.texts = self._source if form is not Form.CLASSIC else TextFields.of("ques")
-        self.has_runs = form is not Form.CLASSIC  # which has no place for the run
+        self.has_runs = form is not Form.CLASSIC
         mark = "dedup" if self.has_runs else "hash_value"
         self.marks_only = {"_id": 1, mark: 1, **({} if self.has_runs else {"old_id": 1})}
         self.projection = {**self.marks_only, **dict.fromkeys(self.texts.dotted, 1)}
 
     def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
-        """Return the kept documents as raw BSON, in order."""
+        """Return the documents decided as kept, as raw BSON for the target, in order."""
         rows = np.flatnonzero(decisions.kept)
         own = self._own(documents.keys.take(rows), decisions, rows, run)
         if self._form is Form.WHOLE:
@@ -94,7 +95,7 @@ class KeptRows:
         return raw_bson.documents(keys, *text, *own)
 
     def fits(self, documents: Documents) -> NDArray[np.bool_]:
-        """Tell which documents, with their cleaned texts, MongoDB can store, bool (n,)."""
+        """Tell which of n documents MongoDB can store as kept ones, bool (n,)."""
         # as if the old text stayed: nearly always fits
         sizes = documents.raw.lengths + _OWN_BYTES
         sizes[documents.rows] += _MAX_CHARACTER_BYTES * documents.texts.lengths
@@ -107,11 +108,11 @@ class KeptRows:
     def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         raw, at, n = documents.raw.take(rows), documents.text_at[rows], len(rows)
         same = (at > 0) & (documents.as_read[rows] | self._original)
-        # else the documents around it change their length, too
+        # a text within an object changes the object's length, too
         known = not self._source.several or documents.places is not None
-        other = (at > 0) & ~same & (known and all(len(path) == 1 for path in self.texts.paths))
-        changed = np.flatnonzero(other)
-        odd = np.flatnonzero(~(same | other)).tolist()
+        spliced = (at > 0) & ~same & (known and all(len(path) == 1 for path in self.texts.paths))
+        changed = np.flatnonzero(spliced)
+        odd = np.flatnonzero(~(same | spliced)).tolist()
         return [
             raw.between(4, np.where(same, raw.lengths - 1, 4)),
             *(part.scattered(changed, n) for part in _replaced(documents, rows[changed])),
@@ -123,26 +124,26 @@ class KeptRows:
         if not self._original and not documents.as_read[row]:
             texts = iter(self._stored_of(documents, row))
             for path in self._source.paths:
-                with suppress(KeyError):  # one of several that is not there
+                with suppress(KeyError):  # one of several may be absent
                     raw = raw_bson.replace_texts(raw, path, texts)
         return raw[4:-1]
 
     def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         odd = (documents.text_at[rows] == 0) | self._source.several
         own = {
-            place: self._alone(documents, row)
-            for place, row in zip(np.flatnonzero(odd).tolist(), rows[odd].tolist(), strict=True)
+            number: self._alone(documents, row)
+            for number, row in zip(np.flatnonzero(odd).tolist(), rows[odd].tolist(), strict=True)
             if self._has_parts(documents, row)
         }
         path, n = self.texts.paths[0], len(rows)
-        places = np.setdiff1d(np.arange(n), [*own])
-        plain = rows[places]
+        numbers = np.setdiff1d(np.arange(n), [*own])
+        plain = rows[numbers]
         if self._original:
             texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
         else:
             texts = _texts_of(documents, plain)
         columns = raw_bson.string_fields(path, texts.utf8())
-        return [*(part.scattered(places, n) for part in columns), raw_bson.some(own, n)]
+        return [*(part.scattered(numbers, n) for part in columns), raw_bson.some(own, n)]
 
     def _alone(self, documents: Documents, row: int) -> bytes:
         texts = iter(self._stored_of(documents, row))
@@ -183,66 +184,72 @@ class KeptRows:
         )
 
     def marks(self, keys: BytesColumn, decisions: Decisions, run: int) -> list[bytes]:
-        """Return the fields that dedup adds to n kept documents, as documents of their own."""
+        """Return the marks of n kept documents, each as a raw document of its fields."""
         rows = np.arange(len(decisions))
         return raw_bson.documents(*self._own(keys, decisions, rows, run)).list()
 
     def mark_of(self, raw: bytes) -> bytes:
-        """Return the same of a document that is stored."""
+        """Return the mark of a stored document, as a raw document of its fields."""
         names = (MARK.encode(),) if self.has_runs else (b"old_id", b"hash_value")
         own = (raw[e.start : e.end] for e in raw_bson.elements(raw) if e.name in names)
         return raw_bson.document(*own)
 
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
-        """Tell which stored documents have the source's fields, but for mark and `_id` type."""
+        """Tell which stored documents have the source's fields, except for mark and `_id` type.
+
+        documents: of the source, in the same order.
+        """
         n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
         kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
         # a field of that name may have come to the source since
         plain = [d._replace(raw=raw_bson.without(d.raw, own)) for d in documents]
         mine = self.encode(Documents.of(plain), kept, 0).list()
         return [
-            raw_bson.without(one, own, b"_id", b"old_id")
-            == raw_bson.without(other, own, b"_id", b"old_id")
-            for one, other in zip(stored, mine, strict=True)
+            raw_bson.without(raw, own, b"_id", b"old_id")
+            == raw_bson.without(encoded, own, b"_id", b"old_id")
+            for raw, encoded in zip(stored, mine, strict=True)
         ]
 
     def decode(self, rows: Sequence[RawDocument]) -> tuple[KeptPage, list[bytes]]:
-        """Read kept documents back; and the keys of those that this tool did not write."""
+        """Return kept documents as a page, and the keys of documents without text or mark."""
         read = [(row.key, *self.stored(row)) for row in rows]
         strange = [key for key, text, mark in read if text is None or mark is None]
-        known = [(key, text, mark) for key, text, mark in read if text is not None and mark]
-        keys, runs = [key for key, _, _ in known], [mark.run for _, _, mark in known]
-        groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(known)}
-        values = [mark.fingerprint for _, _, mark in known]
-        packed = self.compared(pack([text for _, text, _ in known]))
+        own = [(key, text, mark) for key, text, mark in read if text is not None and mark]
+        keys, runs = [key for key, _, _ in own], [mark.run for _, _, mark in own]
+        groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(own)}
+        values = [mark.fingerprint for _, _, mark in own]
+        packed = self.compared(pack([text for _, text, _ in own]))
         fingerprints = Fingerprints.of(
             values=np.array(values, dtype=np.uint64),
             digests=digests_of(packed.utf8()),
             short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
             sketches=self._sketcher.sketch(packed),
         )
-        others = {row: group for row, group in groups.items() if _is_int(group)}
-        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64), others), strange
+        named = {row: group for row, group in groups.items() if _is_int(group)}
+        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64), named), strange
 
     def compared(self, stored: TextColumn, *, parts: bool = True) -> TextColumn:
-        """Return stored texts as they are compared; parts: whether some may have breaks."""
+        """Return the compared form of stored texts; parts: whether some may have breaks."""
         if self._original:
             return self.cleaned(stored, parts=parts)
         return as_lines(*parted(stored)) if parts and has_breaks(stored) else stored
 
     def cleaned(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
-        """Return texts as a source has them as they are compared."""
+        """Return the compared form of a source's texts; parts: whether some may have breaks."""
         if parts and has_breaks(texts):
             return self.cleaner.parts_cleaned(texts).texts
         return self.cleaner.cleaned(texts).texts
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
-        """Return a kept document's text and mark, None where dedup does not write such values."""
+        """Return a kept document's compared text and mark, None for each that dedup did not write.
+
+        row: with the fields of `projection`, at least.
+        """
         text, mark = self.stored(row)
         return None if text is None else self.compared(pack([text])).text(0), mark
 
     def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
-        """Return the same with the text as it is stored, with breaks between its parts."""
+        """Return text and mark as `read`, the text as stored, with breaks between its parts."""
         found = raw_bson.decoded(row.raw)
         text = self.texts.content(found)
         return text if isinstance(text, str) else None, self._mark(found)
@@ -279,25 +286,25 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     groups = decisions["group"][rows]
-    other = (groups != founder_group_ids(keys)) & (
-        groups != 0
-    )  # 0: of a form that says nothing of it
-    return raw_bson.number_fields("group", groups, other)
+    named = (groups != founder_group_ids(keys)) & (groups != 0)  # 0: in the form `classic`
+    return raw_bson.number_fields("group", groups, named)
 
 
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
-    if not decisions.missing:
-        return {}
-    missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())
     return {
-        place: raw_bson.fields({"void": [*map(id_keys.id_value, keys)]})
-        for place, keys in missing
-        if keys
+        number: raw_bson.fields({"void": [*map(id_keys.id_value, keys)]})
+        for number, row in enumerate(rows.tolist() if decisions.missing else ())
+        if (keys := decisions.missing.get(row, ()))
     }
 
 
+def fits_in_chunk(raw: bytes) -> bool:
+    """Tell whether a document can be nested in a chunk of removed rows, a row of `T.runs`."""
+    return len(raw) <= MAX_DOCUMENT_BYTES - _SPARE and raw_bson.is_nestable(raw)
+
+
 def without_mark(raw: bytes) -> bytes:
-    """Return a document without the mark of a former target; UsageError if `dedup` is none."""
+    """Return a document without the mark of a former target; UsageError for another `dedup`."""
     for one in raw_bson.elements(raw):
         if one.name != MARK.encode():
             continue
@@ -315,36 +322,40 @@ def without_mark(raw: bytes) -> bytes:
 
 
 def mark_in(raw: bytes) -> Mapping[str, Any]:
-    """Return the fields that dedup added to a kept document, empty if there are none."""
+    """Return the fields of a kept document's mark, empty if it has none."""
     mark = raw_bson.field(raw, MARK)
     return mark if isinstance(mark, Mapping) else {}
 
 
 def refused_in(mark: Mapping[str, Any]) -> Pair | None:
-    """Return the pair that a kept document was not joined in, with `of` b"" if it names none."""
+    """Return the pair that a kept document was nearly joined in, None if its mark has none.
+
+    Its `of` is b"" if no document is named.
+    """
     if not isinstance(found := mark.get("refused"), RawBSONDocument):
         return None
-    of, kind = id_keys.named_key(bytes(found.raw)), str(found.get("class", ""))
-    likely = number(found.get("probability"))
-    return Pair(of, 0, number(found.get("similarity")), (), kind, probability=likely)
+    original, kind = id_keys.named_key(bytes(found.raw)), str(found.get("class", ""))
+    probability = number(found.get("probability"))
+    similarity = number(found.get("similarity"))
+    return Pair(original, 0, similarity, (), kind, probability=probability)
 
 
 def number(value: object) -> float | None:
-    """Return a number, None for anything else."""
+    """Return a number as float, None for another type."""
     return float(value) if isinstance(value, int | float) else None
 
 
 def run_of(raw: bytes, *, is_kept: bool) -> Any:
-    """Return by which run a document was kept, or a row of the ledger written."""
+    """Return the run that kept a document of the target, or wrote a ledger row; None if unknown."""
     return mark_in(raw).get("run") if is_kept else raw_bson.field(raw, "run")
 
 
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
-    """Return the groups of raw kept documents by key, which may be a number of another type."""
+    """Return the group numbers of raw kept documents by key as given."""
     named = [mark_in(raw).get("group") for raw in raws]
     own = founder_group_ids(strings_of([id_keys.id_element(raw) for raw in raws])).tolist()
-    given = zip(keys, named, own, strict=True)
-    return {key: group if _is_int(group) else first for key, group, first in given}
+    groups = zip(keys, named, own, strict=True)
+    return {key: group if _is_int(group) else first for key, group, first in groups}
 
 
 def _is_int(value: Any) -> TypeGuard[int]:
@@ -360,17 +371,17 @@ def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn
         numbers, order = np.cumsum(at > 0).reshape(at.shape) - 1, np.argsort(at, axis=1)
         order, at = (np.take_along_axis(each, order, axis=1) for each in (numbers, at))
     utf8, begin, fields = texts.utf8(), np.full(len(rows), 4), list[BytesColumn]()
-    for place, row in zip(at.T, order.T, strict=True):
-        there, place = place > 0, np.maximum(place, 4)  # those that are absent come first
-        value = (part.where(there) for part in raw_bson.string_values(utf8.take(row)))
-        fields += [raw.between(begin, place), *value]
-        end = place + 4 + raw_bson.int32s_at(raw.between(place, raw.lengths))
-        begin = np.where(there, end, begin)
+    for offset, row in zip(at.T, order.T, strict=True):
+        is_present, offset = offset > 0, np.maximum(offset, 4)  # absent ones come first
+        value = (part.where(is_present) for part in raw_bson.string_values(utf8.take(row)))
+        fields += [raw.between(begin, offset), *value]
+        end = offset + 4 + raw_bson.int32s_at(raw.between(offset, raw.lengths))
+        begin = np.where(is_present, end, begin)
     return [*fields, raw.between(begin, raw.lengths - 1)]
 
 
 def original_text(document: Document, fields: TextFields) -> str:
-    """Return the text as its source has it, with breaks between parts; KeyError if none."""
+    """Return the text of a source document, with breaks between parts; KeyError if it has none."""
     raw, at = document.raw, document.text_at
     if at and not fields.several:
         value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]

@@ -1,6 +1,6 @@
-"""Documents of a target that a person wants to look at: all of them in pages, or a sample.
+"""Lists and samples of a target's documents for people.
 
-The server chooses, orders and counts, so memory stays flat however many there are.
+The server filters, orders and counts, so memory stays flat for any number of documents.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, ListKind
 from dedup_job.runs.survey import BINS, BY_THRESHOLD, PairSample
 
 _CHANGED = (ListKind.CHANGED, ListKind.DELETED)
-_FIELDS: Mapping[str, Mapping[str, Any]] = {  # of what is listed
+_FIELDS: Mapping[str, Mapping[str, Any]] = {  # filters by kind of list
     ListKind.DROPPED: {"decision": "duplicate"},
     ListKind.NEAR: {"reason": "near"},
     ListKind.EXACT: {"reason": "exact"},
@@ -41,7 +41,7 @@ _LAST: Final = Int64(1 << 62)
 
 
 def naming(target: TargetReader) -> Callable[[bytes], str]:
-    """Return the function that writes ids: 17 may be a string, too, if any id is one."""
+    """Return the formatter of keys: an unmistakable one if any `_id` of the target is a string."""
     text = {"_id": {"$type": "string"}}
     strings = any(look_up(c, text, {"_id": 1}, target.retry, limit=1) for c in target.decided)
     return unmistakable if strings else shown
@@ -49,7 +49,10 @@ def naming(target: TargetReader) -> Callable[[bytes], str]:
 
 @dataclass(frozen=True)
 class Sampler:
-    """Reads what a filter lets through; of_key: key of `wanted.of`; reason: of ledger rows."""
+    """Reads the documents that match a filter; of_key: key of `wanted.of`; reason: of ledger rows.
+
+    name: formats keys.
+    """
 
     target: TargetReader
     wanted: ListFilter
@@ -58,7 +61,7 @@ class Sampler:
     name: Callable[[bytes], str] = shown
 
     def check(self) -> None:
-        """Refuse what the form of the target does not hold, with UsageError."""
+        """Raise UsageError for a filter on fields that the form `classic` lacks."""
         needs_mark = self._of_target and (self.wanted.what == ListKind.REFUSED or self.wanted.run)
         if needs_mark and not self.target.rows.has_runs:
             raise UsageError(
@@ -68,7 +71,7 @@ class Sampler:
             )
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:
-        """Yield the ids of all that is wanted."""
+        """Yield the formatted ids of all matches, in lists; limit: of ids."""
         if self.wanted.what == ListKind.GROUPS:
             yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
             return
@@ -76,7 +79,10 @@ class Sampler:
             yield [self.name(row.key) for row in page]
 
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
-        """Yield all that is wanted: in `_id` order, groups the largest first."""
+        """Yield all matches in lists: in `_id` order, or groups, the largest first.
+
+        texts: with texts; limit: number of documents at most.
+        """
         size = _WITH_TEXTS if texts else _PAGE
         if self.wanted.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)
@@ -88,11 +94,11 @@ class Sampler:
             yield self._pairs(page, texts=texts)
 
     def first(self, count: int, *, texts: bool = True) -> list[DecidedDocument]:
-        """Return the first of `pages`."""
+        """Return the first `count` matches of `pages`."""
         return [one for page in self.pages(count, texts=texts) for one in page]
 
     def count(self) -> int:
-        """Return the number of rows, documents or groups that are wanted."""
+        """Return the number of matching rows, documents or groups."""
         groups = [{"$group": {"_id": self._group}}] if self.wanted.what == ListKind.GROUPS else []
         found = self._aggregate([{"$match": self._query()}, *groups, {"$count": "n"}])
         return next((int(one["n"]) for one in found), 0)
@@ -100,9 +106,9 @@ class Sampler:
     def sample(
         self, count: int, seed: int | None = None, *, texts: bool = True
     ) -> list[DecidedDocument]:
-        """Return some: by seed at random, else those first that were decided most narrowly.
+        """Return `count` matches: at random by seed, else the most narrowly decided ones first.
 
-        Of duplicates those come first of which most was left out, then the least likely.
+        Of duplicates the ones with the largest excluded share come first, then the least likely.
         """
         if self.wanted.what == ListKind.GROUPS:
             return self.first(count, texts=texts)
@@ -117,7 +123,10 @@ class Sampler:
         return self._read(self._aggregate(steps), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> PairSample:
-        """Draw pairs without texts: `extreme` ones near the other decision, the others by seed."""
+        """Draw pairs without texts: `extreme` ones near the threshold, `random` ones by seed.
+
+        Also return one pair of each class, and the numbers of pairs by bin of their measure.
+        """
         if self._of_target and not self.target.rows.has_runs:
             return PairSample()
         kind = f"${self._kind}"
@@ -137,7 +146,6 @@ class Sampler:
         return PairSample(bins, *(self._read(found[name], texts=False) for name in parts))
 
     def _read(self, found: Iterable[RawBSONDocument], *, texts: bool) -> list[DecidedDocument]:
-        """Return documents by the `_id` of what is found, in this order; the vanished not."""
         keys = [id_keys.id_element(bytes(one.raw)) for one in found]
         read, projection = majority(self._collection), self._projection(texts=texts)
         rows = {row.key: row for row in some(read, keys, projection, self.target.retry)}
@@ -154,7 +162,7 @@ class Sampler:
         return self.target.documents if self._of_target else self.target.ledger
 
     @property
-    def _pair(self) -> str:  # where the other document and how it compares are told
+    def _pair(self) -> str:  # prefix of the fields of a pair
         return "dedup.refused." if self._of_target else ""
 
     @property
@@ -185,7 +193,7 @@ class Sampler:
             only: Any = id_keys.equal_to(self.of_key, f"{self._pair}of")
             replaced = self.target.form.ranking is not None and not self._of_target
             group = replaced and self.target.groups_of([self.of_key]).get(self.of_key)
-            if group:  # some were compared with a copy that gave way to this one
+            if group:  # some were compared with a superseded copy
                 only = {"$or": [only, {"group": Int64(group)}]}
             query = {"$and": [query, only]}
         return query
@@ -199,12 +207,12 @@ class Sampler:
     def _pages(
         self, size: int, projection: Mapping[str, int], limit: int | None
     ) -> Iterator[Sequence[RawDocument]]:
-        collection, left = majority(self._collection), limit
+        collection, rest = majority(self._collection), limit
         if limit is not None:
             size = min(size, limit)
         for page in pages(collection, size, self._query(), projection, self.target.retry):
-            yield page[:left]
-            if left is not None and (left := left - len(page)) <= 0:
+            yield page[:rest]
+            if rest is not None and (rest := rest - len(page)) <= 0:
                 return
 
     def _groups(self, size: int, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
@@ -221,12 +229,12 @@ class Sampler:
             batchSize=size,  # else one of 16 MiB
         )
         for page in in_turn(found, size):
-            of = [raw_bson.value(bytes(one.raw), b"of") for one in page]
+            arrays = [raw_bson.value(bytes(one.raw), b"of") for one in page]
             named = [
-                [id_keys.own_key(a[e.start : e.end]) for e in raw_bson.elements(a)] for a in of
+                [id_keys.own_key(a[e.start : e.end]) for e in raw_bson.elements(a)] for a in arrays
             ]
-            there = self.target.held_by(self.target.documents, [*chain.from_iterable(named)])
-            heads = (next(filter(there.__contains__, keys), keys[0]) for keys in named)
+            kept = self.target.held_by(self.target.documents, [*chain.from_iterable(named)])
+            heads = (next(filter(kept.__contains__, keys), keys[0]) for keys in named)
             yield [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
 
     @property
@@ -236,8 +244,9 @@ class Sampler:
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = PairReader(self.target, self.name)
         if self.wanted.what in _CHANGED:
-            found = ((row.key, bson.decode(row.raw, raw_bson.LENIENT)) for row in rows)
-            return [reader.named(key, self.wanted.what, run=of["run"]) for key, of in found]
+            decoded = ((row.key, bson.decode(row.raw, raw_bson.LENIENT)) for row in rows)
+            what = self.wanted.what
+            return [reader.named(key, what, run=values["run"]) for key, values in decoded]
         if self._of_target:
             return reader.kept(rows, texts=texts, refused=self.wanted.what == ListKind.REFUSED)
         return reader.dropped(rows, texts=texts)
@@ -248,16 +257,13 @@ class Sampler:
 
 
 def _facets(order: int, extreme: int, random: int) -> dict[str, Any]:
-    """Return the stage that draws from rows in one pass.
-
-    A row has what a threshold decides by, as `measure`, `classes`, and its place in a random order,
-    `at`.
-    """
-    place = {"$min": [{"$floor": {"$multiply": ["$measure", BINS]}}, BINS - 1]}
+    # A stage that draws in one pass from rows with `measure`, by which a threshold decides,
+    # `classes`, and `at`, a random rank.
+    bin_ = {"$min": [{"$floor": {"$multiply": ["$measure", BINS]}}, BINS - 1]}
     decided = {"$match": {"measure": {"$type": "number"}}}
     extremes, chance, only = {"measure": order, "at": 1, "_id": 1}, {"at": 1, "_id": 1}, {"_id": 1}
     return {
-        "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
+        "bins": [decided, {"$group": {"_id": bin_, "n": {"$sum": 1}}}],
         "extreme": [decided, {"$sort": extremes}, {"$limit": extreme}, {"$project": only}],
         "random": [{"$sort": chance}, {"$limit": random}, {"$project": only}],
         "by_class": [

@@ -1,194 +1,391 @@
-"""The source: undecided documents, page by page, with their text or the reason for none."""
+"""The source: ids of undecided documents, and pages of documents with their text or a refusal.
+
+Pending ids come from the change stream, or from a comparison of all ids.
+"""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
-from itertools import chain
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from bson.errors import BSONError
-from pymongo.errors import ExecutionTimeout, OperationFailure
+from bson import Timestamp
+from numpy.typing import NDArray
+from pymongo.errors import ExecutionTimeout
 
-from dedup_job.columns import Documents, NumberedTexts
-from dedup_job.documents import (
-    LONGEST_ID,
-    Document,
-    Quarantined,
-    Reason,
-    Refusal,
-    Skipped,
-    too_long_before,
+from dedup_job.columns import Documents, IdMembership, NumberedTexts
+from dedup_job.documents import Document
+from dedup_job.messages import Message, UsageError, message_of
+from dedup_job.mongo.change_stream import (
+    Bookmark,
+    Changes,
+    NotFollowed,
+    Position,
+    ReadAfter,
+    arrivals,
+    changes,
+    in_order,
+    in_parts,
+    once,
+    position,
 )
-from dedup_job.messages import Message, UsageError
-from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.checks import nearest
-from dedup_job.mongo.database_settings import names_in
-from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED, is_transient
+from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy, operation_time
+from dedup_job.mongo.database_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.mongo.id_keys import as_asked
-from dedup_job.mongo.pending_ids import PendingIds, Unit
-from dedup_job.mongo.ranking import Rule
-from dedup_job.mongo.raw_bson import RawDocument, RawPage
+from dedup_job.mongo.raw_bson import RawPage
 from dedup_job.mongo.reading import (
+    ID_PAGE,
     PAGE,
+    ROW_PAGE,
+    DocumentReader,
+    RawDocuments,
     are_empty,
     estimated,
     fetch,
-    found_texts,
+    holds,
     in_turn,
+    majority,
     packed,
     pages,
     some,
     some_in_columns,
 )
-from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
-from dedup_job.text_fields import text_fields
+from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.text_fields import TextFields
 
-_SAMPLE = 1000
 _COUNT_MILLISECONDS = 5000
-_LOOK_SECONDS = 2
-_UNITS = 1000  # documents of a page of units, unless one has more
+_UNIT_DOCUMENTS = 1000  # documents of a page of units, unless one unit has more
 _ENDLESS = 1 << 62
+_FEW = 8  # a lookup by id costs the server as much as reading 8 ids in a row
 log = logging.getLogger("dedup")
 
 
-class Source(PendingIds):
-    """Reads the documents that neither target nor ledger hold yet."""
+class Unit(NamedTuple):
+    """Documents decided again in one commit.
 
-    def check_query(self) -> None:
-        """Refuse a query that the server does not understand."""
+    keys: of the documents to decide, in order; former: of all decided ones that leave.
+    """
+
+    keys: Sequence[bytes]
+    former: Sequence[bytes]
+
+
+class Source(DocumentReader):
+    """Reads the documents of a collection that none of the `decided` collections holds yet.
+
+    known: number of documents passed over as decided; changed: keys of decided documents that the
+    source has changed or deleted since, by `changed` or `deleted`; tells: whether `changed` is
+    complete; units: decided documents that `pages` yields first.
+    """
+
+    def __init__(
+        self,
+        collection: AnyCollection,
+        settings: SourceSettings,
+        retry: RetryPolicy = NO_RETRY,
+        decided: Sequence[AnyCollection] = (),
+        page: int = ROW_PAGE,
+    ) -> None:
+        """Take the collections; decided: the target first; page: documents of a page at most."""
+        super().__init__(TextFields.of(settings.field), settings.max_chars)
+        self.collection, self.name = majority(collection), collection.full_name
+        self.decided = [majority(c) for c in decided]
+        self.query = parse_query(settings.query)
+        self.known, self.tells = 0, False
+        self.changed: Mapping[str, Set[bytes]] = {}
+        self.units: Sequence[Unit] = ()
+        self._settings, self._retry, self._page = settings, retry, page
+        self._moving = moving_operator(self.query)
+        self._is_counted = False  # `known` is complete, though all ids are compared again
+        self._since: Bookmark | None = None
+        self._now: Position | None = None
+        self._why_not = ""  # why the changes cannot be followed
+        self._index: Callable[[], IdMembership | None] | None = None
+        self._pending: list[bytes] | None = None  # ids by the change stream, in order
+        self._has_looked = False
+        self._arrivals: list[list[bytes]] | None = None  # ids of a run that follows, in order
+
+    def mark(self, since: Bookmark | None) -> None:
+        """Remember the present moment before anything is read; since: where changes begin."""
         try:
-            # in the way that documents are counted, too, which takes no $where and no $near
-            self.collection.count_documents(self.query, limit=1)
-        except OperationFailure as e:
-            if e.code in (UNAUTHORIZED, AUTHENTICATION_FAILED) or is_transient(e):
-                raise
-            message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
-            said = Message("the server does not understand --query: {message}", message=message)
-            raise UsageError(said) from e
+            now = self._retry(lambda: position(self.collection))
+        except NotFollowed as e:
+            self._why_not = message_of(e)
+            return
+        self._now = now
+        self._read_after(now.time)
+        if self._moving:
+            self._why_not = Message(
+                "--query holds {operator}: what it matches can change without a write",
+                operator=self._moving,
+            )
+        elif since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
+            self._since = since
 
-    def check_fields(self, rules: Sequence[Rule] = ()) -> None:
-        """Refuse fields of the text and of `rules` that no document has, or that hold no text.
+    @property
+    def marked(self) -> Timestamp | None:
+        """The operation time of the last `mark`, None if the changes cannot be followed."""
+        return None if self._now is None else self._now.time
 
-        The first 1,000 documents are looked at; for an absent field the server looks for 2 seconds.
-        """
-        rule_of = {rule.path: rule for rule in rules if rule.path}
-        seen, absent = list[Mapping[str, Any]](), [*map(tuple, self._fields.paths), *rule_of]
-        texts = strange = 0
-        for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
-            with suppress(BSONError, ValueError, OverflowError):  # it will be quarantined
-                seen.append(raw_bson.decoded(bytes(found.raw)))
-                absent = [path for path in absent if not _leads(seen[-1], path)]
-                content = self._fields.content(seen[-1])
-                texts += isinstance(content, str)
-                strange += isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
-            if texts and not absent:
-                return
-        here = Message(
-            "{fields} Name one with --field, or the documents that have it with --query.",
-            fields=text_fields(seen),
+    def _read_after(self, time: Timestamp) -> None:
+        self.collection = self.collection.with_options(read_concern=ReadAfter(time))
+
+    @property
+    def bookmark(self) -> Bookmark | None:
+        """The position for the next run if this run has read everything; None if unknown."""
+        if self._now is None or self._moving:
+            return None
+        followed = 0 if self._since is None or self._compares else self._since.followed + 1
+        return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
+
+    def check_changes(self) -> None:
+        """Raise UsageError if arriving documents cannot be followed."""
+        self.mark(None)
+        if self.bookmark is None:
+            raise self._not_followed()
+
+    def _not_followed(self) -> UsageError:
+        return UsageError(
+            "--follow needs the change stream of {source} on a replica set: {why}. Leave "
+            "--follow out and let cron or a timer repeat the run.",
+            source=self.name,
+            why=self._why_not or Message("this server is none"),
         )
-        for path in absent if seen else ():
-            other = self._first_with(path)
-            if other is not None and _leads(raw_bson.decoded(other), path):
-                continue
-            field, rule, hint = ".".join(path), rule_of.get(path), here
-            if rule is not None:
-                near = nearest(field, {*chain.from_iterable(map(names_in, seen))})
-                hint = Message("--keep {rule} looks at it; nearest: {near}.", rule=rule, near=near)
-            raise UsageError(
-                "none of the first {number:,} documents has the field {field!r}, nor any that "
-                "the server looked at in {seconds} seconds. {hint}",
-                number=len(seen),
-                field=field,
-                seconds=_LOOK_SECONDS,
-                hint=hint,
-            )
-        if strange and not texts:
-            raise UsageError(
-                "none of the first {number:,} documents has a text in {field!r}. {hint}",
-                number=len(seen),
-                field=self._settings.field,
-                hint=here,
-            )
 
-    def _first_with(self, path: Sequence[str]) -> bytes | None:
-        query = {"$and": [self.query, {".".join(path): {"$exists": True}}]}
-        with suppress(ExecutionTimeout):
-            found = self.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
-            return None if found is None else bytes(found.raw)
-        return None
+    def reset(self) -> None:
+        """Reset the counts of known and changed documents, for a run over arrivals."""
+        self.known = estimated(self.decided, self._retry)
+        self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
+        self._arrivals, self.tells = [], True
+
+    def wait(self, over: Callable[[], bool]) -> bool:
+        """Wait for documents to decide or changes to record; return False if `over` comes first.
+
+        `pages` yields the arrivals. Raises UsageError if the changes can no longer be followed.
+        """
+        while not over():
+            if self._now is None:
+                raise self._not_followed()
+            try:
+                read = partial(arrivals, self.collection, self.fields, self._now.token, over)
+                events, token = self._retry(read)
+            except NotFollowed as e:
+                self._since = self._now = self._arrivals = self._pending = None
+                self.tells, self._is_counted, self._why_not = False, True, message_of(e)
+                self.mark(None)
+                return True  # all ids are compared
+            time = self._retry(lambda: operation_time(self.collection.database.client))
+            assert time is not None  # of a replica set
+            self._read_after(time)
+            self._now = replace(self._now, token=token, time=time)
+            if not events:
+                continue
+            before = self.changed
+            merged = Changes(**{what: {*keys} for what, keys in before.items()})
+            for event in events:
+                merged.enter(event)
+            self._record(merged)
+            ordered = in_parts(self._candidates(merged))
+            new = (part for keys in ordered for part in self._new_of(keys) if part)
+            self._arrivals = [part for part in new if self._matches(part)]
+            if self._arrivals or self.changed != before:
+                return True
+        return False
+
+    def _matches(self, keys: Sequence[bytes]) -> bool:
+        found = fetch(self.collection, keys, ID_PAGE, self._retry, query=self.query)
+        return not self.query or next(found, None) is not None
+
+    def happened(self, since: Bookmark) -> Changes:
+        """Return the changes from a bookmark to the marked moment; NotFollowed to read all."""
+        if self._now is None or since.uuid != self._now.uuid:
+            raise NotFollowed(self._why_not or Message("it is another collection now"))
+        self._since = since
+        if self._compares:
+            raise NotFollowed(Message("everything is read again, as a proof"))
+        try:
+            return self._changes(since, self._now)
+        except NotFollowed:
+            self._since = None
+            raise
+
+    @property
+    def _compares(self) -> bool:
+        return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every
+
+    def trust(self, index: Callable[[], IdMembership | None]) -> None:
+        """Look target ids up in an index, except for a proof; it may come late, or be None."""
+        self._index = index
+
+    def look(self) -> None:
+        """Read the changes since the last run, if a change stream has them; once."""
+        if not self._has_looked and self._arrivals is None:
+            self._pending, self._has_looked = self._follow(), True
+
+    def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
+        """Set the units that `pages` yields first; changed: keys that stay out of date."""
+        self.units, self.changed, self.tells = units, changed, True
+
+    def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
+        """Yield lists of ids of undecided documents in order, with the query they must match."""
+        if self._arrivals is not None:
+            yield from ((part, self.query) for part in self._arrivals)
+            return
+        self.look()
+        if self._pending is not None and not self._compares:
+            for part in self._new_of(self._pending):
+                yield part, self.query
+            return
+        if self._why_not:
+            message = Message(
+                "all ids are compared, which takes longer than reading what is new: {why}",
+                why=self._why_not,
+            )
+            log.warning(message)
+        # comparing ids first reads only new documents; a watermark would miss late ids
+        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
+        is_proof = self._pending is not None or self._settings.full_scan_every == 1
+        with ThreadPoolExecutor(2 + len(self.decided)) as pool:
+            index: Future[IdMembership | None] | None = None
+            coming = pool.submit(next, every, None)
+            while (page := coming.result()) is not None:
+                coming = pool.submit(next, every, None)
+                if index is None and self._index and not is_proof:
+                    index = pool.submit(self._index)
+                ready = index.result() if index is not None and index.done() else None
+                known = self._are_known(page.keys, pool, ready)
+                self.known += 0 if self._is_counted else int(known.sum())
+                yield page.keys.take(~known).list(), {}
+
+    def _are_known(
+        self, keys: BytesColumn, pool: ThreadPoolExecutor, index: IdMembership | None
+    ) -> NDArray[np.bool_]:
+        def ask(collection: RawDocuments) -> NDArray[np.bool_]:
+            return holds(collection, keys, self._retry)
+
+        target, *more = self.decided
+        answers = [pool.submit(ask, one) for one in (more if index else self.decided)]
+        known: NDArray[np.bool_] = index(keys) if index else np.zeros(len(keys.lengths), np.bool_)
+        for answer in answers:
+            known = known | answer.result()
+        rest = np.flatnonzero(~known)
+        if index and len(rest):
+            few = len(rest) * _FEW <= len(known)
+            known[rest] = holds(target, keys.take(rest), self._retry, by_name=few)
+        return known
+
+    def _follow(self) -> list[bytes] | None:
+        if self._since is None or self._now is None:
+            return None
+        try:
+            found = self._changes(self._since, self._now)
+            pending = in_order(self._candidates(found))
+        except NotFollowed as e:
+            self._since, self._why_not = None, message_of(e)
+            return None
+        if not self._compares:
+            self.known = estimated(self.decided, self._retry)
+        self._record(found)
+        self.tells = True
+        return pending
+
+    def _candidates(self, found: Changes) -> set[bytes]:
+        return once(found.inserted | (found.updated if self.query else set()))
+
+    def _record(self, found: Changes) -> None:
+        recorded = set[bytes]().union(*self.changed.values())
+        ended = {"changed": found.changed - found.deleted, "deleted": found.deleted}
+        self.changed = {
+            what: keys & recorded | self._known_of([*(keys - recorded)])
+            for what, keys in ended.items()
+        }
+
+    def _changes(self, since: Bookmark, until: Position) -> Changes:
+        return changes(self.collection, self.fields, since.token, until.token, self._retry)
+
+    def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
+        for part in in_turn(keys, ID_PAGE):
+            known = self._known_of(part)
+            yield [key for key in part if key not in known]
+
+    def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
+        found = (some(c, keys, {"_id": 1}, self._retry) for c in self.decided)
+        return {row.key for rows in found for row in rows}
 
     @cached_property
     def expected(self) -> int | None:
-        """About how many documents there are to read, None if that takes too long to count."""
+        """Estimated number of documents to read, None if counting takes over 5 seconds."""
         if not self.query:
             return self._retry(self.collection.estimated_document_count)
-        return self._retry(self._count)
+
+        def count() -> int | None:
+            with suppress(ExecutionTimeout):
+                return self.collection.count_documents(self.query, maxTimeMS=_COUNT_MILLISECONDS)
+            return None
+
+        return self._retry(count)
 
     @cached_property
     def undecided(self) -> int | None:
-        """About how many documents are left to decide, None if only reading could tell."""
+        """Estimated number of documents left to decide, None if only reading can tell."""
         decided = estimated(self.decided, self._retry)
         if not decided or self.expected is None:
             return self.expected
         return None if self.query else max(self.expected - decided, 0)
 
-    def _count(self) -> int | None:
-        try:
-            return self.collection.count_documents(self.query, maxTimeMS=_COUNT_MILLISECONDS)
-        except ExecutionTimeout:
-            return None
-
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
-        """Yield pages of undecided documents in `_id` order, at most `limit`, after whole units."""
-        done = 0
+        """Yield pages of whole units, then of undecided documents in `_id` order.
+
+        limit: documents at most; a unit that does not fit is left out.
+        """
+        count = 0
         for again in self._again(limit):
             yield again
-            done += len(again)
-        for rows in () if done == limit else self._undecided():
-            page = rows if limit is None else rows[: limit - done]
+            count += len(again)
+        for rows in () if count == limit else self._undecided():
+            page = rows if limit is None else rows[: limit - count]
             if len(page):
                 yield self.documents_of(page)
-            done += len(page)
-            if limit is not None and done >= limit:
+            count += len(page)
+            if limit is not None and count >= limit:
                 return
 
     def _again(self, limit: int | None) -> Iterator[Documents]:
-        room, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
+        free, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
         whole = list[Unit]()
         for unit in units:
-            if len(unit.keys) <= room:
+            if len(unit.keys) <= free:
                 whole.append(unit)
-                room -= len(unit.keys)
-        most = min(self._page, _UNITS)
+                free -= len(unit.keys)
+        most = min(self._page, _UNIT_DOCUMENTS)
         for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
         keys = strings_of([key for unit in units for key in unit.keys])
-        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.paths)
-        place = {row: at for at, row in enumerate(rows.tolist())}
-        begin, chosen, former = 0, list[int](), list[bytes]()
+        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self.fields.paths)
+        position_of = {row: at for at, row in enumerate(rows.tolist())}
+        begin, positions, former = 0, list[int](), list[bytes]()
         for unit in units:
             own = range(begin, begin := begin + len(unit.keys))
-            if all(row in place for row in own):
-                chosen += [place[row] for row in own]
+            if all(row in position_of for row in own):
+                positions += [position_of[row] for row in own]
                 former += unit.former
-        if chosen:
-            page = found.take(np.array(chosen, dtype=np.int64))
+        if positions:
+            page = found.take(np.array(positions, dtype=np.int64))
             yield replace(self.documents_of(page), former=former)
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the texts of some documents by key; those that are gone are left out."""
+        """Return texts by key; missing documents and those without a text are omitted."""
         found = self.documents(keys)
         return {key: d.content for key, d in found.items() if isinstance(d.content, str)}
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return the same in columns, by the rows of the keys, which fit into a command."""
-        fields, projection = self._fields, dict.fromkeys(self._fields.dotted, 1)
+        """Return texts as `texts`, in columns, numbered by the rows of keys that fit a command."""
+        fields, projection = self.fields, dict.fromkeys(self.fields.dotted, 1)
         page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.paths)
         documents = self.documents_of(page)
         rows = found[documents.rows]
@@ -196,96 +393,35 @@ class Source(PendingIds):
         return NumberedTexts(rows[order], documents.texts.take(order))
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
-        """Return some documents by key as given, decided or not; those that are gone not."""
+        """Return documents by key as given, decided or not; missing ones are omitted."""
         rows = some(self.collection, keys, {}, self._retry)
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield documents by key, given in `_id` order, in parts that memory has room for."""
-        for page in fetch(self.collection, keys, PAGE, self._retry, self._fields.paths):
-            there = page.keys.list()
-            same = as_asked(keys, there)
-            named = [same[key] for key in there]
+        """Yield documents by key as given, at most a server's reply at once; missing omitted.
+
+        keys: in `_id` order.
+        """
+        for page in fetch(self.collection, keys, PAGE, self._retry, self.fields.paths):
+            present = page.keys.list()
+            same = as_asked(keys, present)
+            named = [same[key] for key in present]
             documents = self.documents_of(replace(page, keys=strings_of(named)))
             yield dict(zip(named, documents, strict=True))
 
     def _undecided(self) -> Iterator[RawPage]:
         if self._retry(lambda: are_empty(self.decided)):
-            yield from pages(
-                self.collection, self._page, self.query, retry=self._retry, paths=self._fields.paths
-            )
+            paths = self.fields.paths
+            yield from pages(self.collection, self._page, self.query, None, self._retry, paths)
             return
         for keys, query in self.pending():
             yield from self._fetched(keys, query)
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
-        """Yield some documents, given in `_id` order, page by page; those that are gone not."""
+        """Yield pages of the documents of keys in `_id` order; those the query excludes omitted."""
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
+        paths = self.fields.paths
         for part in in_turn(keys, self._page):
-            yield from fetch(
-                self.collection, part, self._page, self._retry, self._fields.paths, query
-            )
-
-    def documents_of(self, page: RawPage) -> Documents:
-        """Return the documents that `read` makes of the rows, in columns."""
-        texts, plain = found_texts(page)
-        plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
-        rows, several = np.arange(len(page)), self._fields.several
-        places = np.zeros((len(page), len(self._fields.paths)), dtype=np.int64)
-        places[:, : len(page.texts)] = np.maximum(page.text_at, 0)
-        text_at = np.where(plain, places.max(axis=1), 0)
-        refusals: dict[int, Refusal] = {}
-        if not plain.all():
-            odd = {row: self.read(page[row]) for row in np.flatnonzero(~plain).tolist()}
-            refusals = {row: d.content for row, d in odd.items() if not isinstance(d.content, str)}
-            others = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
-            rows = np.setdiff1d(rows, [*refusals])
-            several |= any(BREAK in text for text in others.values())
-            texts = texts.replaced([*others], [*others.values()]).take(rows)
-        return Documents(
-            raw=page.raw,
-            keys=page.keys,
-            text_at=text_at,
-            as_read=np.ones(len(page), dtype=np.bool_),
-            rows=rows,
-            texts=texts,
-            cut=np.zeros(len(rows), dtype=np.int64),
-            refusals=refusals,
-            id_of=id_keys.id_value,
-            marked=texts if several else None,
-            places=places if self._fields.several else None,
-        )
-
-    def read(self, row: RawDocument) -> Document:
-        """Return the document that a row holds, with its text or the reason why there is none."""
-        key, raw = row
-        id_ = id_keys.id_value(key)
-        if len(key) > LONGEST_ID:
-            detail = Message(
-                "its _id takes {bytes:,} bytes, limit {limit:,}", bytes=len(key), limit=LONGEST_ID
-            )
-            return Document(id_, key, raw, Quarantined(Reason.TOO_LARGE, detail))
-        try:
-            decoded = raw_bson.decoded(raw)
-        except (BSONError, ValueError, OverflowError) as e:
-            reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(id_, key, raw, reason)
-        for path in self._fields.paths:
-            if raw_bson.repeats(raw, path):  # a server's projection takes another than we
-                detail = Message("the field {field!r} is there twice", field=".".join(path))
-                return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
-        content: str | Refusal = self._fields.content(decoded)
-        if isinstance(content, str) and len(content) > self._most:
-            content = too_long_before(len(content), self._settings.max_chars)
-        return Document(id_, key, raw, content)
-
-
-def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
-    value: Any = decoded
-    for name in path:
-        if not isinstance(value, Mapping) or name not in value:
-            return False
-        value = value[name]
-    return True
+            yield from fetch(self.collection, part, self._page, self._retry, paths, query)

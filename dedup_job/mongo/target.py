@@ -18,12 +18,18 @@ from dedup_job.index import KeptIndex
 from dedup_job.messages import LeaseLost, Message, StateMismatch, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark
-from dedup_job.mongo.commits import Commits, former_intent, purge, undecided_again, unsettled
-from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.commits import Commits, unsettled
+from dedup_job.mongo.connection import NO_RETRY, UNAUTHORIZED, Client, Namespace, RetryPolicy
 from dedup_job.mongo.database_settings import OnChange, OnDelete
-from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
 from dedup_job.mongo.reading import estimated
-from dedup_job.mongo.replacing import Leaving, leaving, ledger_rows, take_back
+from dedup_job.mongo.replacing import (
+    Removals,
+    ledger_rows,
+    plan_removals,
+    purge,
+    take_back,
+    undecided_again,
+)
 from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import strings_of
@@ -52,9 +58,9 @@ class Target(TargetReader):
         retry: RetryPolicy = NO_RETRY,
         writers: int = 1,
     ) -> None:
-        """Take where everything lies; recover: finishes an undo that was cut off.
+        """Take the names of target and source; recover: finishes an undo that was cut off.
 
-        writers: batches that are written at once, each over a connection of its own.
+        writers: number of batches written at once, each over its own connection.
         """
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
@@ -62,18 +68,21 @@ class Target(TargetReader):
         self.writers = writers
         self._row_written = 0.0
         self._resumed = False
-        self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
+        self.ended: Set[int] = frozenset()  # runs not to be resumed: their documents are requeued
         self._uuids: Mapping[str, bytes] = {}  # of the collections when the run began
-        self._begun = Counts()  # of the run, before its present part
+        self._counts_before = Counts()  # of the run, before its present part
         self._before = 0  # the generation then
         self._rows_before = 0  # of the ledger, then
-        self._leaving: Leaving | None = None  # with the batch that is written, alone
-        self._over: Sequence[int] = ()  # ids of pieces that the batch before it needed
+        self._removals: Removals | None = None  # of the batch that is written alone
+        self._over: Sequence[int] = ()  # `_id`s of chunks that only the last batch needed
         self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold the lease; before the block any half-written batch of a former run is undone."""
+        """Hold the lease for the block; first, half-done commits of others are reverted.
+
+        Raises LeaseHeld if another run has it, UsageError for missing rights.
+        """
         state = self.retry(self.check)
         self.retry(self._check_rights)
         self.retry(lambda: self._create(is_new=state is None))
@@ -85,7 +94,7 @@ class Target(TargetReader):
             yield
         finally:
             self.retry.before_again = lambda: None
-            if self.commits.at_rest:  # else it is left to who finds the holder dead
+            if self.commits.at_rest:  # else the next holder reverts it once this process is dead
                 self.commits.end()
                 self.state.release()
 
@@ -126,16 +135,12 @@ class Target(TargetReader):
         for record in unsettled(self.state.collection, state):
             self.commits.take_back(record, partial(take_back, self, record))
         self.commits.begin(state["id"])
-        if former := former_intent(state):
-            record, cleared = former
-            self.commits.commit(partial(take_back, self, record), cleared)
         return state
 
     def check_runs(self, state: Mapping[str, Any]) -> None:
-        """Raise StateMismatch for a state that `T.runs` contradicts.
+        """Raise StateMismatch if `T.runs` has later runs than the state, or runs of another source.
 
-        Behind it, a number would be given twice. With another source, an undo would ask the wrong
-        one whether it still holds what leaves the target.
+        Else a number would be given twice, or an undo would look up documents in a wrong source.
         """
         last, source = self.last_run(), self.source.full_name
         if last is not None and last["_id"] >= next_run(state):
@@ -149,15 +154,15 @@ class Target(TargetReader):
                 target=self.name,
                 number=next_run(state) - 1,
             )
-        other = self.last_run({"source": {"$ne": source}})
-        if other is not None:
+        foreign = self.last_run({"source": {"$ne": source}})
+        if foreign is not None:
             raise StateMismatch(
                 "run {run} in {runs} read {other}, and {target}.state names {source}: someone "
                 "changed one of them. Where the source was renamed, both need its new name; "
                 "else put back what was there. Nothing was written.",
-                run=other["_id"],
+                run=foreign["_id"],
                 runs=self.runs.full_name,
-                other=other["source"],
+                other=foreign["source"],
                 target=self.name,
                 source=source,
             )
@@ -165,17 +170,20 @@ class Target(TargetReader):
     def begin(
         self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, list[Run]]:
-        """Resume the unfinished run of this scope, or begin the next one; return all with it."""
+        """Resume the unfinished run of this scope or begin the next; return its checkpoint.
+
+        Also return all runs in order. record: makes the run of a checkpoint, for its row.
+        """
         checkpoint = self.retry(lambda: self._begin(scope, record))
         self.watch(checkpoint)
         return checkpoint, self.run_lines()
 
     def watch(self, checkpoint: Checkpoint) -> None:
-        """Record UUIDs and counts before the first batch of a run, or of its next part."""
+        """Remember UUIDs and counts before the first batch of a run, or of its next part."""
         self._before = self.commits.generation
         self._uuids = {}
         self._uuids = self.retry(self._look)
-        self._begun = checkpoint.counts
+        self._counts_before = checkpoint.counts
         self._rows_before = self.retry(self.ledger.estimated_document_count)
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Run]) -> Checkpoint:
@@ -196,18 +204,19 @@ class Target(TargetReader):
         return checkpoint
 
     def is_alone(self, batch: Batch, decisions: Decisions) -> bool:
-        """Tell whether something leaves with a batch, so that no other may be written meanwhile."""
+        """Tell whether a batch removes documents, so that no other may be written meanwhile."""
         return bool(batch.documents.former) or decisions.superseded is not None
 
     def write(self, batch: Batch, decisions: Decisions, report: Run, number: int) -> None:
-        """Write a batch: documents and ledger rows, or none of them; it counts once it is settled.
+        """Write documents and ledger rows of a batch, all or none; they count once it is settled.
 
-        Raises LeaseLost, with nothing of the batch written, if another run took over.
+        number: of the batch in the run, from 1. Raises LeaseLost, with nothing written, if another
+        run took over.
         """
         documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
         ledger, replaced = ledger_rows(self, documents, decisions, run)
-        out = leaving(self, run, documents.former, replaced, self._over)
+        out = plan_removals(self, run, documents.former, replaced, self._over)
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         record, writes = out.record(keys.list()), partial(out.exchange, kept, ledger)
@@ -219,41 +228,41 @@ class Target(TargetReader):
                     raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from e
             raise
         if self.is_alone(batch, decisions):
-            self._leaving = out
+            self._removals = out
 
     def settle(self, report: Run, number: int) -> None:
-        """Let a batch count that is written, with the checkpoint after it."""
+        """Settle a written batch with the checkpoint of `report`; number: as of `write`."""
         self.commits.settle(self._before + number, {"checkpoint": report.checkpoint.as_dict()})
-        if (out := self._leaving) is not None:
-            self._rows_before -= sum(len(piece.rows) for piece in out.pieces)
-            self._over, self._leaving = out.own_ids, None
+        if (out := self._removals) is not None:
+            self._rows_before -= sum(len(chunk.rows) for chunk in out.chunks)
+            self._over, self._removals = out.own_ids, None
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
-        """Remove decided documents that the source deleted, and nothing depends on."""
-        out, nothing = leaving(self, run, keys, Documents.of(())), strings_of([])
-        if out.pieces:  # else an attempt that was cut off did it
-            self.commits.commit(partial(out.exchange, nothing, nothing), {}, out.record(()))
+        """Remove decided documents without successors, and their ledger rows, in one commit."""
+        out, empty = plan_removals(self, run, keys, Documents.of(())), strings_of([])
+        if out.chunks:  # else an attempt that was cut off did it
+            self.commits.commit(partial(out.exchange, empty, empty), {}, out.record(()))
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return a description of changes by others, by UUIDs and counts, "" for none."""
+        """Return a message on collections that others changed, by UUIDs and counts, "" for none."""
         lines = [*self._exchanged(), *self._miscounted(kept.live, checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def _look(self) -> dict[str, bytes]:
-        """Return the UUIDs of existing collections; an invisible one counts as unchanged."""
-        own, found = [self.documents, self.ledger, self.runs], dict[str, bytes]()
+        # UUIDs of existing collections; an invisible one counts as unchanged
+        own, uuids = [self.documents, self.ledger, self.runs], dict[str, bytes]()
         for one in (self.source, *own, self.state.collection, self.changes.collection):
-            wanted = {"name": one.name, "type": "collection"}
+            only = {"name": one.name, "type": "collection"}
             try:
-                for row in one.database.list_collections(filter=wanted):
-                    found[one.full_name] = bytes(row["info"]["uuid"])
+                for row in one.database.list_collections(filter=only):
+                    uuids[one.full_name] = bytes(row["info"]["uuid"])
             except OperationFailure as e:
                 if e.code != UNAUTHORIZED:
                     raise
-                found |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
-        return found
+                uuids |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
+        return uuids
 
     def _exchanged(self) -> Iterator[str]:
         now = self.retry(self._look)
@@ -269,25 +278,26 @@ class Target(TargetReader):
     def _miscounted(self, kept: int, checkpoint: Checkpoint) -> Iterator[str]:
         counted = [(self.name, self.count(kept), kept)]
         rows = checkpoint.counts.scanned - checkpoint.counts.kept
-        wrote = self._rows_before + rows - (self._begun.scanned - self._begun.kept)
-        if self.retry(self.ledger.estimated_document_count) != wrote:
-            only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
-            there = self.retry(lambda: self.ledger.count_documents(only))
-            counted.append((self.ledger.full_name, there, rows))
-        for name, there, wrote in counted:
-            if there != wrote:
+        before = self._counts_before
+        written = self._rows_before + rows - (before.scanned - before.kept)
+        if self.retry(self.ledger.estimated_document_count) != written:
+            only = {"run": checkpoint.run}  # which no index covers
+            number = self.retry(lambda: self.ledger.count_documents(only))
+            counted.append((self.ledger.full_name, number, rows))
+        for name, number, written in counted:
+            if number != written:
                 yield Message(
                     "{name} holds {there:,} documents, and runs wrote {wrote:,}. Something removed "
                     "or added some while the run was at work.",
                     name=name,
-                    there=there,
-                    wrote=wrote,
+                    there=number,
+                    wrote=written,
                 )
 
     def bookmark(self) -> Bookmark | None:
-        """Return from where the source's changes are read; None to compare all ids.
+        """Return the bookmark of the last run that read everything; None to compare all ids.
 
-        None as well if target or ledger lack what runs left there: that is decided again.
+        None as well if target or ledger lack documents of runs: these are decided again.
         """
         state = self.retry(self.state.read) or {}
         last = state.get("checkpoint")
@@ -299,7 +309,7 @@ class Target(TargetReader):
             return None
         rows = [row for row in self.run_rows(after=found.run) if not is_by_hand(row)]
         since = {row["_id"]: row["counts"]["scanned"] for row in rows}
-        if last["run"] > found.run:  # written with each batch, the row is not
+        if last["run"] > found.run:  # newer than the row
             since[last["run"]] = last["counts"]["scanned"]
         decided = found.decided + sum(since.values())
         decided -= undecided_again(self.runs, [*since], self.retry)
@@ -313,27 +323,27 @@ class Target(TargetReader):
         *,
         unseen: bool = False,
     ) -> None:
-        """Record the end of the run and its last checkpoint.
+        """Record the end of a run: its last checkpoint and row, the bookmark and the changes.
 
-        bookmark: from where the next run reads, if this one has read everything; changed: keys of
-        documents decided before, by what happened to them in the source; unseen: that is not all.
+        bookmark: of a run that has read everything, else None; changed: keys of decided documents
+        by `changed` or `deleted` in the source; unseen: whether `changed` is incomplete.
         """
         self.state.check()
         # before the next one begins behind them
         try:
             fits = self.changes.enter(report.checkpoint.run, changed)
         except OperationFailure:
-            self.state.confirm()  # who took the lease may enter the same
+            self.state.confirm()  # the next holder may enter the same
             raise
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         if bookmark is not None:
             decided = estimated(self.decided, self.retry)
-            # where nothing was decided before, nothing could change
-            before = self._resumed or decided > report.counts.scanned
-            if (unseen and before) or not fits:
+            # only documents decided before this run could change unseen
+            has_earlier = self._resumed or decided > report.counts.scanned
+            if (unseen and has_earlier) or not fits:
                 values["unseen"] = True
-            left = replace(bookmark, run=report.checkpoint.run, decided=decided)
-            values["bookmark"] = asdict(left)
+            own = replace(bookmark, run=report.checkpoint.run, decided=decided)
+            values["bookmark"] = asdict(own)
         self.retry(lambda: self.state.update(values))
         self.retry(lambda: self.write_run_row(report))
         if self._over and report.checkpoint.finished:
@@ -342,12 +352,12 @@ class Target(TargetReader):
             self.retry(lambda: purge(self.runs, report.checkpoint.run, days))
 
     def abort(self, report: Run) -> None:
-        """Record that the run broke off, if possible; the checkpoint stays as it is."""
+        """Write the row of a run that broke off, if possible; the checkpoint stays as it is."""
         with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
             self.write_run_row(report)
 
     def write_run_row(self, report: Run) -> None:
-        """Write what a run says of itself, unless another run took the lease."""
+        """Write the row of a run; LeaseLost if another run took the lease."""
         self.state.check()  # the row may be another run's by now
         own, row = self._own_row(report.checkpoint.run), report.as_row()
         try:

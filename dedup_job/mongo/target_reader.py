@@ -1,4 +1,4 @@
-"""What is read of a target: its documents, its runs, its state, and the source it is made from."""
+"""Reads of a target: its documents, its runs, its state, and the source it is made from."""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,40 +18,46 @@ from dedup_job.documents import Document
 from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
-from dedup_job.mongo.commits import fits_in_piece
-from dedup_job.mongo.connection import CHANGED, LABELS, AnyCollection, Client, Namespace
-from dedup_job.mongo.database_settings import SourceSettings
-from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.connection import (
+    CHANGED,
+    LABELS,
+    NO_RETRY,
+    AnyCollection,
+    Client,
+    Namespace,
+    RetryPolicy,
+)
+from dedup_job.mongo.database_settings import Ranking, SourceSettings
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import LedgerRows, dropped_digest
-from dedup_job.mongo.ranking import Ranking
 from dedup_job.mongo.raw_bson import LENIENT, RawDocument
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
+    ROW_PAGE,
     are_empty,
+    estimated,
     found_texts,
-    held,
+    holds,
     look_up,
     majority,
     pages,
     some,
     some_in_columns,
 )
-from dedup_job.mongo.rows import KeptRows, groups_in
+from dedup_job.mongo.rows import KeptRows, fits_in_chunk, groups_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import PIECE, OwnRow, State, is_by_hand
 from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
 from dedup_job.runs.run_record import Run
 
 _NAMED = 5  # documents in a message
-_PAGE = 5000
 _ALL: Mapping[str, Any] = MappingProxyType({})
-_BEST = b"\xff"  # as a rank
+_BEST = b"\xff"  # the highest rank
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A target's own id, and the number of batches written to it."""
+    """A target's own id, and the number of commits settled in it."""
 
     id: str
     generation: int
@@ -59,10 +65,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class TargetForm:
-    """How source, target and ledger are read and written, and the settings that decide.
+    """The forms in which source, target and ledger are read and written.
 
-    as_made: nothing is decided, so any version of the rules will do; ranking: None if the first
-    copy stays.
+    stamp: the settings that decide; as_made: whether stamps of other versions of the rules are
+    accepted, since nothing is decided; ranking: None if the first copy stays.
     """
 
     source: SourceSettings
@@ -74,7 +80,11 @@ class TargetForm:
 
 
 class TargetReader:
-    """A target that is read."""
+    """Reads a target with its ledger, runs, state and source.
+
+    decided: target and ledger, the collections that hold the decided ids; origin: the source's
+    documents; rows: the form of kept documents.
+    """
 
     def __init__(
         self,
@@ -84,20 +94,20 @@ class TargetReader:
         source: Namespace,
         retry: RetryPolicy = NO_RETRY,
     ) -> None:
-        # other servers may answer for the source alone: of the target they may know too little
+        # a read preference is for the source: other servers may lag behind in the target
         database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
 
-        def part(suffix: str, **options: Any) -> AnyCollection:
+        def open_(suffix: str, **options: Any) -> AnyCollection:
             name, durable = f"{namespace.collection}{suffix}", WriteConcern("majority", j=True)
             return database.get_collection(name, write_concern=durable, **options)
 
-        self.documents, self.ledger = part(""), part(".ledger")
+        self.documents, self.ledger = open_(""), open_(".ledger")
         self.name = self.documents.full_name
-        self.decided = [self.documents, self.ledger]  # collections that hold the decided ids
-        self.runs = part(".runs", codec_options=LENIENT)
-        self.state = State(part(".state"))
-        self.changes = ChangeStore(part(CHANGED), retry)
-        self.labels = part(LABELS)
+        self.decided = [self.documents, self.ledger]
+        self.runs = open_(".runs", codec_options=LENIENT)
+        self.state = State(open_(".state"))
+        self.changes = ChangeStore(open_(CHANGED), retry)
+        self.labels = open_(LABELS)
         self.source: AnyCollection = client[source.database][source.collection]
         self.origin = Source(self.source, form.source, retry)
         self.form = form
@@ -106,12 +116,12 @@ class TargetReader:
         self.retry = retry
 
     def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
-        """Return target and ledger, each with the filter of what a run wrote there."""
+        """Return target and ledger, each with the filter for the documents of a run."""
         kept: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
         return [(self.documents, kept), (self.ledger, {"run": run})]
 
     def version(self) -> Version | None:
-        """Return the id of the target and its number of changes; None before its first run."""
+        """Return the version of the target, None before its first run."""
         state = self.retry(self.state.read)
         if state is None:
             return None
@@ -119,38 +129,41 @@ class TargetReader:
         return Version(own, state["generation"])
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
-        """Return the ids, of some in any order, that a collection holds now."""
+        """Return the keys that a collection holds now, as given; keys: in any order."""
         return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}
 
     def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
-        """Return the same of ids that are given in `_id` order, which costs the server less."""
-        there = held(majority(collection), strings_of(keys), self.retry)
-        return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
+        """Return the keys that a collection holds now; keys: in `_id` order, to be read faster."""
+        mask = holds(majority(collection), strings_of(keys), self.retry)
+        return {key for key, is_held in zip(keys, mask.tolist(), strict=True) if is_held}
 
-    def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
-        """Return the row of the last run, or of the last of some; None if there is none."""
-        row = self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
+    def last_run(self, query: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
+        """Return the last row of `T.runs` that matches a query, None if there is none."""
+        row = self.runs.find_one({**query, PIECE: None}, sort=[("_id", -1)])
         return row and OwnRow(row, self.runs.full_name)
 
     def run_rows(self, after: int = 0) -> list[dict[str, Any]]:
-        """Return the rows of the runs after a number, without the long fields, in order."""
+        """Return the rows of runs and entries after a number, without `profile`, in order."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
         only = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
         found = self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
         return [OwnRow(row, self.runs.full_name) for row in found]
 
     def run_lines(self) -> list[Run]:
-        """Return all runs, in order."""
+        """Return all runs in order, without restores and requeues."""
         return [Run.from_row(row) for row in self.run_rows() if not is_by_hand(row)]
 
     def usual_without_text(self) -> float:
-        """Return the share of documents without a text in the runs so far, 0 before the first."""
+        """Return the share of skipped documents in the runs so far, 0 to 1; 0 before the first."""
         counts = [row["counts"] for row in self.run_rows()]
         scanned = sum(each["scanned"] for each in counts)
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
     def check(self) -> Mapping[str, Any] | None:
-        """Return the state, None before a first run; StateMismatch for other source or settings."""
+        """Return the state, None before a first run.
+
+        StateMismatch for another source or other settings, or a foreign target without a state.
+        """
         state = self.state.read()
         if state is None:
             try:
@@ -162,32 +175,31 @@ class TargetReader:
             else:
                 return None
         checks.check_same_source(state["source"], self.source.full_name, self.name)
-        agree = checks.agree(state["settings"], self.stamp, as_made=self.form.as_made)
-        if not agree and not are_empty(self.decided):
+        is_same = checks.agree(state["settings"], self.stamp, as_made=self.form.as_made)
+        if not is_same and not are_empty(self.decided):
             raise StateMismatch(checks.difference(state["settings"], self.stamp, self.name))
         return state
 
     def count(self, expected: int) -> int:
-        """Return the number of documents; counts them one by one only if they seem to differ."""
+        """Return the number of kept documents, estimated if that is `expected`, else counted."""
         documents = majority(self.documents)
-        count = self.retry(documents.estimated_document_count)
-        if count == expected:
+        if (count := estimated([documents], self.retry)) == expected:
             return count
         return self.retry(lambda: documents.count_documents({}, hint="_id_"))
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield the kept documents in `_id` order; StateMismatch names foreign ones.
+        """Yield pages of kept documents in `_id` order; then StateMismatch if some are foreign.
 
-        after: only documents of runs with a higher number.
+        after: a run; only documents of later ones are read.
         """
         strange: list[bytes] = []
         count = 0
         projection = self.rows.projection
         query = None if after is None else {"dedup.run": {"$gt": after}}
-        for rows in pages(majority(self.documents), _PAGE, query, projection, self.retry):
-            page, others = self.rows.decode(rows)
-            count += len(others)
-            strange += others[: _NAMED - len(strange)]
+        for rows in pages(majority(self.documents), ROW_PAGE, query, projection, self.retry):
+            page, foreign = self.rows.decode(rows)
+            count += len(foreign)
+            strange += foreign[: _NAMED - len(strange)]
             yield page
         if count:
             more = ", ..." if count > len(strange) else ""
@@ -202,22 +214,22 @@ class TargetReader:
             )
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the stored fingerprints of some documents, by key."""
+        """Return the stored fingerprints, uint64, of kept documents by key; missing omitted."""
         rows = some(majority(self.documents), keys, self.rows.projection, self.retry)
         read = ((row.key, *self.rows.stored(row)) for row in rows)
         return {key: mark.fingerprint for key, text, mark in read if text is not None and mark}
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the stored texts of some documents by key; those that are gone are left out."""
+        """Return the compared texts of kept documents by key; missing documents are omitted."""
         return self.texts_of(strings_of(keys)).by_key(keys)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return the same in columns, by the rows of the keys, which may name other collections."""
+        """Return texts as `texts`, in columns, by row of keys, also of other collections."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
-            one, other = (
+            first, second = (
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
             )
-            return one.joined(other._replace(numbers=other.numbers + count))
+            return first.joined(second._replace(numbers=second.numbers + count))
         if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
         fields, documents = self.rows.texts, majority(self.documents)
@@ -225,57 +237,61 @@ class TargetReader:
         page, rows = some_in_columns(documents, keys, projection, self.retry, fields.paths)
         texts, plain = found_texts(page)
         odd = np.flatnonzero(~plain).tolist()
-        others = {row: self.rows.stored(page[row])[0] for row in odd}
-        stored = {row: text for row, text in others.items() if text is not None}
+        decoded = {row: self.rows.stored(page[row])[0] for row in odd}
+        stored = {row: text for row, text in decoded.items() if text is not None}
         texts = texts.replaced([*stored], [*stored.values()])
-        there = np.ones(len(page), dtype=np.bool_)
-        there[[row for row, text in others.items() if text is None]] = False
-        chosen = np.flatnonzero(there)
-        chosen = chosen[np.argsort(rows[chosen])]
-        parts = fields.several or any(BREAK in text for text in others.values() if text)
-        return NumberedTexts(rows[chosen], self.rows.compared(texts.take(chosen), parts=parts))
+        order = np.setdiff1d(np.arange(len(page)), [*(decoded.keys() - stored.keys())])
+        order = order[np.argsort(rows[order])]
+        parts = fields.several or any(BREAK in text for text in stored.values())
+        return NumberedTexts(rows[order], self.rows.compared(texts.take(order), parts=parts))
 
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        """Return the cleaned texts of those documents that have one, by key."""
+        """Return the cleaned texts of documents by key; documents without a text are omitted."""
         texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
         return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
-        """Return kept documents as stored, in this order, with cleaned texts; absent ones not."""
+        """Return kept documents as stored, in order of `keys`, with compared texts.
+
+        Documents that are missing or have no text are omitted.
+        """
         found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
-        there = [found[key] for key in keys if key in found]
-        texts = [self.rows.read(row)[0] for row in there]
-        given = [
+        rows = [found[key] for key in keys if key in found]
+        return Documents.of(
             Document(id_keys.id_value(row.key), row.key, row.raw, text)
-            for row, text in zip(there, texts, strict=True)
-            if text is not None
-        ]
-        return Documents.of(given)
+            for row in rows
+            if (text := self.rows.read(row)[0]) is not None
+        )
 
     def groups_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the groups of kept documents by key; those that are gone are left out."""
+        """Return the group numbers of kept documents by key; missing documents are omitted."""
         rows = some(majority(self.documents), keys, self.rows.marks_only, self.retry)
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return the ranks of kept documents, empty for those that are gone.
+        """Return the ranks of kept documents, empty for missing ones.
 
-        What is too large for a piece of `T.runs`, or lies in another collection, is the best copy.
+        A document that is too large for a chunk of `T.runs`, or of another collection, has the
+        highest rank, so it is never replaced.
         """
-        asked, ranking = keys.list(), self.form.ranking
+        ranking = self.form.ranking
         if ranking is None:
-            return [b""] * len(asked)
+            return [b""] * len(keys.lengths)
         own = id_keys.are_own(keys)
         copies = self.copies(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
         for key, raw in zip(copies.keys.list(), copies.raw.list(), strict=True):
-            if not fits_in_piece(raw):
+            if not fits_in_chunk(raw):
                 ranks[key] = _BEST
         missing = [b"" if is_own else _BEST for is_own in own.tolist()]
-        return [ranks.get(key, rank) for key, rank in zip(asked, missing, strict=True)]
+        return [ranks.get(key, rank) for key, rank in zip(keys.list(), missing, strict=True)]
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
-        """Return texts of near duplicates by group, as the source has them; see Copies."""
+        """Return the source's texts of near duplicates by group, of a large one about `most` + 1.
+
+        groups: keys of near duplicates that the ledger does not hold yet, by group. Texts that
+        changed since they were dropped are omitted.
+        """
         group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
         digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
 
@@ -283,12 +299,12 @@ class TargetReader:
             only = {"group": {"$in": [*map(Int64, numbers)]}, "reason": "near"}
             limit = (most + 1) * len(numbers)
             found = look_up(self.ledger, only, fields, self.retry, limit=limit)
-            cut = len(found) == limit and len(numbers) > 1  # some may have been left out for others
-            return [row for one in numbers for row in rows([one])] if cut else found
+            is_cut = len(found) == limit and len(numbers) > 1  # some groups may lack rows
+            return [row for one in numbers for row in rows([one])] if is_cut else found
 
         for row in rows([*groups]):
-            said = raw_bson.fields_of(row.raw)
-            group_of[row.key], digests[row.key] = said["group"], said["digest"]
+            values = raw_bson.fields_of(row.raw)
+            group_of[row.key], digests[row.key] = values["group"], values["digest"]
         texts: dict[int, list[str]] = {group: [] for group in groups}
         for key, text in self.cleaned(self.origin.documents([*group_of])).items():
             if digests.get(key) in (None, dropped_digest(text)):
@@ -302,16 +318,16 @@ class TargetReader:
         for row in np.flatnonzero(~own).tolist():
             key = keys.at(row)
             elsewhere.setdefault(id_keys.place_of(key), {})[row] = id_keys.own_key(key)
-        for place, named in elsewhere.items():
-            with suppress(UsageError):  # a name that somebody forged
-                one = self.other(place).texts_of(strings_of([*named.values()]))
-                numbers = np.array([*named], dtype=np.int64)[one.numbers]
-                found = found.joined(NumberedTexts(numbers, self.rows.cleaned(one.texts)))
+        for collection, ids in elsewhere.items():
+            with suppress(UsageError):  # a forged name
+                texts = self.other(collection).texts_of(strings_of([*ids.values()]))
+                numbers = np.array([*ids], dtype=np.int64)[texts.numbers]
+                found = found.joined(NumberedTexts(numbers, self.rows.cleaned(texts.texts)))
         return found
 
-    def other(self, place: str, page: int = _PAGE) -> Source:
-        """Return another collection, read as the source is; UsageError where this is no name."""
-        name = Namespace.parse(place, None, "the collection")
+    def other(self, collection: str, page: int = ROW_PAGE) -> Source:
+        """Return another collection as a source, without query; UsageError for an invalid name."""
+        name = Namespace.parse(collection, None, "the collection")
         every = self.form.source.model_copy(update={"query": None})
         client = self.documents.database.client
         return Source(client[name.database][name.collection], every, self.retry, (), page)

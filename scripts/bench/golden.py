@@ -20,7 +20,7 @@ from pymongo.collection import Collection
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongod import embedded_server
 from scripts.bench import processes
 from scripts.bench.command import DATA, ROOT, count, parser_of, records_of
 

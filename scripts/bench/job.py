@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from pymongo import MongoClient
 
-from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongod import embedded_server
 from scripts.bench import processes
 from scripts.bench.command import count, environment_of, parser_of
 from scripts.bench.processes import Server, require_room

@@ -16,6 +16,7 @@ from dedup_job.settings import load
 from tests.proving import command, fill, fill_alike, good, run_again, stored, wrong
 from tests.running import environment_for, run_here, uri_of
 from tests.tampering import alone, one
+from tests.wire import AFTER, killed_at
 
 UNDECIDED, GONE, CHANGED, HALF = map(str, [Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF])
 BEHIND = {  # the row of a run that was killed
@@ -51,7 +52,7 @@ def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_erro
 
 def test_ids_of_mixed_types_are_compared_across_pages(any_database, tmp_path, monkeypatch):
     monkeypatch.setattr(audit, "ID_PAGE", 7)
-    monkeypatch.setattr(audit, "ROWS", 5)
+    monkeypatch.setattr(audit, "ROW_PAGE", 5)
     ids = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
     for i in range(20):
         ids += [i, f"s{i}", ObjectId(), i + 0.5]
@@ -119,19 +120,16 @@ def test_a_limited_an_abandoned_and_a_half_recorded_run_leave_a_good_target(any_
     assert (statuses[2], statuses[3]) == ("done", "abandoned")
 
 
-@pytest.mark.standalone
-def test_a_half_written_batch_is_told_and_not_counted(any_database, tmp_path):
-    fill_alike(any_database)
+def test_a_half_written_batch_is_told_and_not_counted(standalone_database, tmp_path):
+    database = standalone_database
+    fill_alike(database)
     new = [{"_id": f"new {i}", "text": f"这一批写到一半，第{i}份"} for i in range(6)]
-    any_database.source.insert_many(new)
-    there = {**one(any_database), "_id": "new 0"}
-    there["dedup"]["run"] = 2  # the last run of the state
-    any_database.target.insert_one(there)
-    intent = {"$set": {"intent": [d["_id"] for d in new]}}
-    any_database["target.state"].update_one({}, intent)
-    assert good(any_database, tmp_path).keys() == {HALF}
-    run_again(any_database)
-    assert good(any_database, tmp_path) == {}
+    database.source.insert_many(new)
+    with killed_at("insert target", way=AFTER):
+        run_again(database)
+    assert good(database, tmp_path).keys() == {HALF}
+    run_again(database)
+    assert good(database, tmp_path) == {}
 
 
 def test_a_run_that_began_and_ended_meanwhile_is_noticed(made):

@@ -154,7 +154,7 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
 @pytest.fixture
 def many(any_database, monkeypatch):
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
-    monkeypatch.setattr(rollback, "PIECE_ROWS", 10)
+    monkeypatch.setattr(rollback, "CHUNK_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)

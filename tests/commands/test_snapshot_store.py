@@ -111,7 +111,7 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
     segments = []
     if from_target:
         watched.file.unlink()
-        monkeypatch.setattr("dedup_job.mongo.target_reader._PAGE", 40)
+        monkeypatch.setattr("dedup_job.mongo.target_reader.ROW_PAGE", 40)
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     replace = KeptIndex.replace_growing
 

@@ -37,9 +37,10 @@ _MARK = fields({"dedup": {"fingerprint": Int64(1), "run": 99}})
 
 @dataclass(frozen=True, slots=True)
 class BadDocument:
-    """A kind. rest: its fields but `_id`, of a number; becomes: the reason in the ledger, or kept.
+    """A kind of documents that are hard to copy.
 
-    key: the field `_id` where that is what is bad; rare: so large that there are only a few.
+    rest: makes the fields except `_id` of a number; becomes: the reason in the ledger, or kept;
+    key: makes a bad field `_id`; rare: so large that only a few are planted.
     """
 
     name: str
@@ -59,7 +60,7 @@ def element(kind, name, value):
 
 
 def string(value):
-    """Return the value of a string field, whatever its bytes are."""
+    """Return the value of a string field with these bytes, UTF-8 or not."""
     return struct.pack("<i", len(value) + 1) + value + b"\0"
 
 
@@ -95,7 +96,7 @@ def _id(kind, before):
 
 
 def _full(number):
-    """Return a text and so much besides that 20 bytes and the room for an `_id` are left."""
+    """Return fields that leave 20 bytes and an `_id` free in a document of the largest size."""
     text = _good(number)
     blob = b"\0" * (FULL - len(text) - len(fields({"blob": b""})) - 50)
     return text + fields({"blob": blob})
@@ -204,7 +205,7 @@ def mixed_id(number, salt=0):
 
 
 def planted(count):
-    """Yield so many documents: raw, of which kind, and the text that should be kept."""
+    """Yield `count` raw documents, each with its kind and the text to be kept."""
     common = [kind for kind in KINDS if not kind.rare]
     rare = [kind for kind in KINDS if kind.rare for _ in range(3)]
     kinds = [*rare, *(common[i % len(common)] for i in range(count - len(rare)))]

@@ -1,13 +1,19 @@
-"""How often each fault is met, and the servers that meet it.
+"""How often each fault is met, and the worlds of servers that meet it.
 
 In the suite a fault that is marked `short` is met once or a few times; `-m faults` brings about
-all, as often as the tests say, or --scale times as often.
+all, as often as the table says, or --scale times as often.
 """
+
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from pymongo import MongoClient
 
-from tests.faults.servers import replica_set
+from tests.faults.servers import ReplicaSet, replica_set
 from tests.faults.subject import Subject
 
 
@@ -18,9 +24,9 @@ def is_long(pytestconfig):
 
 @pytest.fixture(scope="session")
 def times(pytestconfig, is_long):
-    """Return how often a fault is met that the long form meets so often; short: else."""
+    """Return a function: rounds of a fault that the long form meets `full` times, else `short`."""
     scale = pytestconfig.getoption("--scale")
-    return lambda full, short=1: max(round(full * scale), short) if is_long else short
+    return lambda full, short=1: max(round(full * scale), short, 1) if is_long else short
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +37,7 @@ def three():
 
 @pytest.fixture
 def short_transactions(replica_set):
-    """Let the server end a transaction that stays open after seconds, not after a minute."""
+    """Make the server end an open transaction after 3 seconds, not after a minute."""
     name = "transactionLifetimeLimitSeconds"
     with MongoClient(replica_set) as client:
         client.admin.command("setParameter", 1, **{name: 3})
@@ -41,11 +47,20 @@ def short_transactions(replica_set):
 
 @pytest.fixture
 def new_subject(replica_set, tmp_path):
-    """Return what makes a subject, by default on the replica set of the session."""
+    """Return a maker of subjects, by default on the replica set of the session."""
+    yield from subjects(replica_set, tmp_path, f"faults_{tmp_path.name}"[:60])
+
+
+@pytest.fixture(scope="module")
+def module_subject(tmp_path_factory):
+    yield from subjects(None, tmp_path_factory.mktemp("subject"), "faults")
+
+
+def subjects(usual, folder, usual_name):
     made = []
 
-    def new(uri=replica_set, **more):
-        made.append(Subject(uri, tmp_path, name=f"faults_{tmp_path.name}"[:60], **more))
+    def new(uri=usual, name=usual_name, **more):
+        made.append(Subject(uri, folder, name=name, **more))
         return made[-1]
 
     yield new
@@ -53,6 +68,41 @@ def new_subject(replica_set, tmp_path):
         subject.end_all()
 
 
-@pytest.fixture
-def subject(any_server, new_subject):
-    return new_subject(any_server, documents=900)
+class Clock:
+    """A clock that can be set, by a file: clock.c answers for the time of day of a process."""
+
+    def __init__(self, file, library):
+        self._file = file
+        self.environment = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(file)}
+        file.write_bytes(bytes(8))
+
+    def set(self, seconds):
+        """Set its distance from the true time."""
+        with self._file.open("r+b") as stream:  # a process has mapped it
+            stream.write(struct.pack("q", seconds))
+
+
+@pytest.fixture(scope="module")
+def clocks(tmp_path_factory):
+    """Return a maker of clocks, each with a file of its own."""
+    if sys.platform != "linux" or (gcc := shutil.which("gcc")) is None:
+        pytest.skip("there is no gcc")
+    library = tmp_path_factory.mktemp("clock") / "clock.so"
+    source = Path(__file__).with_name("clock.c")
+    subprocess.run([gcc, "-shared", "-fPIC", "-O2", source, "-o", library], check=True)
+    return lambda file: Clock(file, library)
+
+
+@pytest.fixture(scope="module")
+def clocked_servers(clocks, tmp_path_factory):
+    """Return three servers, each with a clock of its own, and the clocks by port."""
+    folder = tmp_path_factory.mktemp("servers")
+    servers = ReplicaSet(folder / "data", 3)
+    own = {node.port: clocks(folder / f"clock{node.port}") for node in servers.nodes}
+    try:
+        for node in servers.nodes:
+            node.start(own[node.port].environment)
+        servers.start()
+        yield servers, own
+    finally:
+        servers.end()

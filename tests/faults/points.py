@@ -11,17 +11,17 @@ from shutil import disk_usage
 from dedup_job.native import snapshot
 
 
-class Point(StrEnum):
-    """The call of `native.snapshot` after which a run dies."""
+class SavePoint(StrEnum):
+    """A call of `native.snapshot` after which a run dies."""
 
-    SNAPSHOT = "Writer.add"
+    PART = "Writer.add"
     SAVED = "Writer.end"  # before former ones go
     MAPPED = "mapped"  # a part that outgrew its memory
 
 
 def die_at(point, time):
     """Kill this process the n-th time that it comes to a point."""
-    owner = snapshot if point is Point.MAPPED else snapshot.Writer
+    owner = snapshot if point is SavePoint.MAPPED else snapshot.Writer
     name, passed = point.rpartition(".")[2], itertools.count(1)
     original = getattr(owner, name)
 
@@ -35,16 +35,16 @@ def die_at(point, time):
 
 
 TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")
-# Where servers keep their data: in memory if there is room, else each flush waits for the disk.
+# Where servers keep their data: in memory if possible, else each flush waits for the disk.
 _MEMORY, _LEAST_BYTES = Path("/dev/shm"), 8e9
 DATA = _MEMORY if _MEMORY.is_dir() and disk_usage(_MEMORY).free > _LEAST_BYTES else None
 
 
 @contextmanager
 def failing(database, *commands, times=None, share=None, **how):
-    """Let the next n of these commands fail, or a share of them, else all, in the block.
+    """Make the next n of these commands fail, or a share of them, else all, in the block.
 
-    After it the list that is yielded holds how many did.
+    Yield a list that holds their number after the block.
 
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
     work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
@@ -59,7 +59,7 @@ def failing(database, *commands, times=None, share=None, **how):
 
 
 def fail(database, *commands, times=None, share=None, **how):
-    """Let commands fail from now on, as above; return how many did so far."""
+    """Make commands fail from now on, as `failing`; return the number of failures so far."""
     mode = "alwaysOn" if times is None else {"times": times}
     if share is not None:
         mode = {"activationProbability": share}

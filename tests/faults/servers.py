@@ -1,31 +1,23 @@
 """Replica sets of real servers that can be killed, stopped and set apart from each other."""
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
-from dedup_job.mongo.connection import find_mongod
+from dedup_job.mongod import free_port, server_command
 from tests.faults.points import DATA, TEST_COMMANDS
 
-_NAME = "faults"
 _ELECTION_MILLISECONDS = 1000
-_WAIT_SECONDS = 60.0
-
-
-def free_ports(count):
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+_WAIT_SECONDS, _ROLLBACK_SECONDS = 60.0, 30.0
+_ROLLED_BACK = re.compile(r'"msg":"Rollback successful"')
 
 
 class Node:
@@ -33,36 +25,34 @@ class Node:
 
     def __init__(self, folder, port, options):
         self.port, self.address = port, f"127.0.0.1:{port}"
-        self._folder = folder
-        self._options = options
+        self._folder, self._options = folder, options
         self._process = None
         self._stopped = False
-        folder.mkdir(parents=True, exist_ok=True)
         self.client = MongoClient(
             "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=5000, connect=False
         )
 
-    @property
-    def log(self):
-        return (self._folder / "log").read_text(errors="replace")
+    def rollbacks(self):
+        """Return how often the server rolled back, by its log."""
+        log = (self._folder / "mongod.log").read_text(errors="replace")
+        return len(_ROLLED_BACK.findall(log))
 
     def start(self, environment=None):
         """Start the server on its data, if it does not run."""
-        if self._process is not None and self._process.poll() is None:
+        if self._runs():
             return
         self._stopped = False
-        command = [str(find_mongod()), "--dbpath", str(self._folder), "--port", str(self.port)]
-        command += ["--bind_ip", "127.0.0.1", "--replSet", _NAME, *TEST_COMMANDS]
-        command += ["--logpath", str(self._folder / "log"), "--logappend"]
-        command += ["--wiredTigerCacheSizeGB", "0.5"]
-        command += ["--unixSocketPrefix", str(self._folder), *self._options]
+        command = [*map(str, server_command(self._folder, self.port, True)), *TEST_COMMANDS]
         self._process = subprocess.Popen(
-            command,
+            [*command, "--wiredTigerCacheSizeGB", "0.5", *self._options],
             env={**os.environ, **(environment or {})},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+    def _runs(self):
+        return self._process is not None and self._process.poll() is None
 
     def kill(self):
         self.send(signal.SIGKILL)
@@ -71,14 +61,14 @@ class Node:
 
     def send(self, signum):
         """Send a signal to the process, SIGSTOP and SIGCONT for a server that hangs."""
-        if self._process is not None and self._process.poll() is None:
+        if self._runs():
             self._process.send_signal(signum)
             self._stopped = signum is signal.SIGSTOP
 
     def hello(self):
-        """Return what the server says of itself; nothing where it does not run or answer."""
+        """Return the server's `hello`, empty if it does not run or answer."""
         # a client would wait long for one that does not run
-        if self._process is not None and self._process.poll() is None and not self._stopped:
+        if self._runs() and not self._stopped:
             with suppress(PyMongoError):
                 return dict(self.client.admin.command("hello"))
         return {}
@@ -96,29 +86,27 @@ class Node:
         reply = self.client.admin.command("configureFailPoint", name, mode=mode, data=data)
         return int(reply["count"])
 
-    def entered(self, name, times, seconds):
-        """Wait until a fail point was entered so often in all; False if it was not in time."""
+    def hold(self, command, seconds, times=1, **more):
+        """Block the job's next n such commands for some seconds; tell whether the last one came."""
+        blocked = {"blockConnection": True, "blockTimeMS": int(seconds * 1000), **more}
+        data = {"failCommands": [command], "appName": "dedup", **blocked}
+        entered = self.fail("failCommand", {"times": times}, **data) + times
+        limit = {"timesEntered": entered, "maxTimeMS": int((seconds * times + 5) * 1000)}
         with suppress(ExecutionTimeout):
-            self.client.admin.command(
-                "waitForFailPoint", name, timesEntered=times, maxTimeMS=int(seconds * 1000)
-            )
+            self.client.admin.command("waitForFailPoint", "failCommand", **limit)
             return True
         return False
-
-    def hold(self, command, seconds, times=1):
-        """Let the job's next such commands begin and wait; tell whether the last came."""
-        blocked = {"blockConnection": True, "blockTimeMS": int(seconds * 1000)}
-        of = {"failCommands": [command], "appName": "dedup"}
-        before = self.fail("failCommand", {"times": times}, **of, **blocked)
-        return self.entered("failCommand", before + times, seconds * times + 5)
 
 
 class ReplicaSet:
     """Some servers."""
 
     def __init__(self, folder, count, options=()):
-        self.nodes = [Node(folder / str(port), port, options) for port in free_ports(count)]
-        self.uri = f"mongodb://{','.join(n.address for n in self.nodes)}/?replicaSet={_NAME}"
+        ports = set()
+        while len(ports) < count:
+            ports.add(free_port())
+        self.nodes = [Node(folder / str(port), port, options) for port in ports]
+        self.uri = f"mongodb://{','.join(n.address for n in self.nodes)}/?replicaSet=dedup"
 
     @property
     def primary(self):
@@ -129,6 +117,10 @@ class ReplicaSet:
         primary = self.primary
         return [node for node in self.nodes if node is not primary]
 
+    @property
+    def term(self):
+        return int(self.primary.client.admin.command("replSetGetStatus")["term"])
+
     def start(self):
         """Start all servers and make them a replica set."""
         for node in self.nodes:
@@ -136,7 +128,7 @@ class ReplicaSet:
         wait_for(lambda: all(node.hello() for node in self.nodes))  # they are asked
         members = [{"_id": i, "host": node.address} for i, node in enumerate(self.nodes)]
         settings = {"electionTimeoutMillis": _ELECTION_MILLISECONDS, "heartbeatIntervalMillis": 500}
-        config = {"_id": _NAME, "members": members, "settings": settings}
+        config = {"_id": "dedup", "members": members, "settings": settings}
         self.nodes[0].client.admin.command("replSetInitiate", config)
         self.heal()
 
@@ -149,29 +141,57 @@ class ReplicaSet:
             wait_for(node.is_member)
         _ = self.primary
 
-    def settle(self):
-        """Let none but the present primary become one from now on, whatever a busy machine does."""
+    @contextmanager
+    def settled(self):
+        """Keep the present primary for the block: no other server can become one."""
         primary = self.primary
-        config = primary.client.admin.command("replSetGetConfig")["config"]
-        for member in config["members"]:
-            member["priority"] = int(member["host"] == primary.address)
-        config["version"] += 1
-        primary.client.admin.command("replSetReconfig", config)
+        for others in (0, 1):
+            config = primary.client.admin.command("replSetGetConfig")["config"]
+            for member in config["members"]:
+                member["priority"] = 1 if member["host"] == primary.address else others
+            config["version"] += 1
+            primary.client.admin.command("replSetReconfig", config)
+            if not others:
+                yield
 
     def step_down(self):
-        """Let the primary become a secondary, whether it wants to or not."""
+        """Force the primary to become a secondary."""
         with suppress(ConnectionFailure, OperationFailure):
             self.primary.client.admin.command("replSetStepDown", 1, force=True)
 
     def end(self):
         for node in self.nodes:
             node.send(signal.SIGCONT)
+            node.client.close()  # first: else it waits for the server
             node.kill()
-            node.client.close()
+
+
+def rolled_back(servers, meanwhile):
+    """Isolate the primary for `meanwhile`, kill it, and wait for another one.
+
+    Return the result of `meanwhile(primary)`, called while the primary is on its own, and whether
+    the killed server rolled anything back when it returned.
+    """
+    old, others = servers.primary, servers.secondaries
+    before = old.rollbacks()
+    for node in others:
+        node.fail("stopReplProducer", "alwaysOn")
+    try:
+        result = meanwhile(old)
+        old.kill()
+    finally:
+        for node in others:
+            node.fail("stopReplProducer", "off")
+    wait_for(lambda: any(node.is_primary() for node in others))
+    servers.heal()
+    with suppress(TimeoutError):  # it finds out a moment after its return
+        wait_for(lambda: old.rollbacks() > before, _ROLLBACK_SECONDS, 0.2)
+    servers.heal()
+    return result, old.rollbacks() > before
 
 
 def wait_for(what, seconds=_WAIT_SECONDS, pause=0.02):
-    """Return the first true value; TimeoutError after so many seconds."""
+    """Return the first true value of `what()`; TimeoutError after some seconds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := what():

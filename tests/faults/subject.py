@@ -1,6 +1,5 @@
-"""The run that meets a fault: a process of its own, and what it should leave behind."""
+"""Runs that meet faults, in processes of their own, beside a run left alone."""
 
-import random
 import time
 import weakref
 from contextlib import suppress
@@ -25,7 +24,7 @@ _LONGEST = 300.0  # seconds of a command
 
 
 class Subject:
-    """A source, what a run left alone makes of it, and runs of other targets."""
+    """A source with the target of a run left alone, and runs to other targets."""
 
     def __init__(self, uri, folder, *, documents=3000, name="faults", environment=None, **more):
         """Make the source and the run left alone; more: options of this suite's own client."""
@@ -93,7 +92,7 @@ class Subject:
         return self.database[f"{target}.state"].find_one() or {}
 
     def scanned(self, target="target"):
-        """Return how many documents the checkpoint counts, -1 while nobody answers."""
+        """Return the number of documents in the checkpoint, -1 if no server answers."""
         with suppress(PyMongoError):
             return scanned(self.database, target)
         return -1
@@ -101,8 +100,12 @@ class Subject:
     def finished(self, target="target"):
         return finished(self.database, target)
 
+    def file_of(self, target="target"):
+        """Return the file of a target's index."""
+        return self._folder / f"{self.state(target)['id']}.index"
+
     def wait_for_batches(self, process, target="target", more=1):
-        """Wait until a run decided so many documents more; False if it ended before."""
+        """Wait until a run has decided `more` documents; return False if it ended before."""
         goal = max(self.scanned(target), 0) + more
         while process.is_alive():
             if self.scanned(target) >= goal:
@@ -119,7 +122,7 @@ class Subject:
         return {p: list(self.database[target + p].find().sort("_id", 1)) for p in _PARTS}
 
     def differences(self, target="target"):
-        """Return in what a target differs from that of the run left alone; empty if it does not."""
+        """Return the differences from the target of the run left alone, as lines."""
         alone, there = outcome(self.database, "alone"), outcome(self.database, target)
         found = [
             f"{part}: {len(b):,} instead of {len(a):,}, or not the same"
@@ -132,29 +135,9 @@ class Subject:
         ]
         return found if counts[0] == counts[1] else [*found, f"counts: {counts[1]}"]
 
-    def must_end_well(self, process, target="target", *codes):
+    def must_end_well(self, process):
         """Wait for the end of a run, which must be that of the one left alone; then drop it."""
         code = self.end(process)
-        assert code in (codes or ENDED_WELL), f"ended with {code}: {self.said()}"
-        assert self.differences(target) == []
-        self.drop(target)
-
-    def meet(self, times, fault):
-        """Bring a fault about n times in runs at work; each must end as the one left alone.
-
-        fault: tells whether the process, which is given, met it. It counts if the run still had
-        more than 100 documents before it.
-        """
-        chance = random.Random(400)
-        met = vain = 0
-        while met < times:
-            process = self.start(DEDUP_RUN__BATCH_DOCUMENTS="10")
-            here = 0
-            while here < min(5, times - met):
-                if not self.wait_for_batches(process, more=chance.randrange(1, 400)):
-                    break
-                before = self.documents - self.scanned()
-                here += fault(process) and 100 < before <= self.documents
-            self.must_end_well(process)
-            met, vain = met + here, 0 if here else vain + 1
-            assert vain < 3, "the fault did not come about"
+        assert code in ENDED_WELL, f"ended with {code}: {self.said()}"
+        assert self.differences() == []
+        self.drop()

@@ -17,7 +17,8 @@ from dedup_job.commands import run as commands_run
 from dedup_job.commands.maintenance import break_lease, restore, undo_run
 from dedup_job.messages import StateMismatch, UsageError
 from dedup_job.mongo import id_keys, rollback, state
-from dedup_job.mongo.commits import RunPieces, unsettled
+from dedup_job.mongo.commits import unsettled
+from dedup_job.mongo.replacing import RunChunks
 from tests.mongo.test_keep import KEEP, versions
 from tests.proving import stored
 from tests.running import run_here, settings_of, uri_of
@@ -86,7 +87,7 @@ OPERATIONS = {  # each is the last of these steps
     "undo of a restore": (*filled, restored, undone),
     "undo of a requeue": (*filled, requeued, undone),
 }
-# besides times what differs each time, counts attempts, or tells of the last part of a run alone
+# fields, besides times, that differ each time, count attempts, or are of the last part of a run
 PASSING = {"seconds", "rates", "stages", "profile", "docs_per_second", "id", "token", "lease"}
 PASSING |= {"generation", "last_run", "expected", "known", "changed", "refreshed", "unseen"}
 # What a process had begun to send before it fell asleep, and only a transaction lets fail.
@@ -95,9 +96,9 @@ LATE = {"insert target", "update target.runs", "delete target.runs"}
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Let an operation be several commits, and a run write three batches at once; wait little."""
+    """Make an operation several commits, and a run write three batches at once; wait little."""
     monkeypatch.setattr(commands_run, "writers_for", lambda _: 3)
-    monkeypatch.setattr(rollback, "PIECE_ROWS", 3)
+    monkeypatch.setattr(rollback, "CHUNK_ROWS", 3)
     monkeypatch.setattr(rollback, "WRITE", 5)
     monkeypatch.setattr(state.State, "_renew_always", lambda _: None)
     monkeypatch.setattr(common, "MIN_HEARTBEAT_INTERVAL", 0.01)
@@ -118,10 +119,10 @@ def ids_of(rows):
 
 
 def result(database):
-    """Return all rows in bytes, but for what passes.
+    """Return all rows in bytes, without the PASSING fields.
 
-    An entry that was taken back leaves a gap in the numbers of runs. What a run itself wrote may
-    stay in a piece after a kill; an undo passes over it.
+    A reverted entry leaves a gap in the numbers of runs. Documents that a run itself wrote may stay
+    in a chunk after a kill; an undo ignores them.
     """
 
     def lasting(value):
@@ -156,7 +157,7 @@ def attempt(do, database, **flags):
 
 
 class Operation:
-    """An operation: what it starts from, and what it leads to when left alone, once and twice."""
+    """An operation with its start, and its results when left alone, once and twice."""
 
     def __init__(self, name, database):
         *steps, self._do = OPERATIONS[name]
@@ -176,7 +177,7 @@ class Operation:
         self._twice = result(database)
 
     def wrong(self, fault, number):
-        """Let a command meet a fault; return what is wrong then, or in the end."""
+        """Make a command meet a fault; return the errors found then, or in the end."""
         way, lease = fault
         put_back(self._database, self._before)
         wire, ended = Wire(way, number), []
@@ -218,7 +219,7 @@ class Operation:
         return not self._not(self._once)
 
     def _not(self, wanted):
-        """Return what is there and should not be, and what should be instead."""
+        """Return the superfluous and the missing rows by collection, compared with `wanted`."""
         found = result(self._database)
         wrong = [name for name in found | wanted if found.get(name) != wanted.get(name)]
         pairs = [(found.get(name, ()), wanted.get(name, ())) for name in wrong]
@@ -240,7 +241,7 @@ class Operation:
         if self._has_transactions or not both:
             return both
         for record in unsettled(database["target.state"], now):
-            pieces = RunPieces(database["target.runs"], record.run)
+            pieces = RunChunks(database["target.runs"], record.run)
             taken = [] if record.first is None else pieces.read(record.first)
             moved = [*record.keys, *(key for piece in taken for key in piece.keys)]
             both -= {*map(id_keys.id_value, moved)}

@@ -52,7 +52,7 @@ def test_no_late_document_of_few_is_missed(replica_set, tmp_path):
 
 
 def assert_none_is_missed(uri, folder, each, disturb=lambda: None):
-    """Let writers write while one run after the other goes on, with a disturbance in each."""
+    """Write documents late while one run follows the other, with a disturbance in each."""
     subject = Subject(uri, folder, documents=200, name="faults_late")
     database = subject.database
     database.drop_collection("source")
@@ -81,7 +81,7 @@ def assert_none_is_missed(uri, folder, each, disturb=lambda: None):
 
 @contextmanager
 def writers(uri, database, each):
-    """Let four processes write; yield what tells whether they still do. Waits for their end."""
+    """Start four processes that write; yield a function: whether they still do. Wait for them."""
     context = multiprocessing.get_context("forkserver")
     processes = [
         context.Process(target=write, args=(uri, database, seed, each), daemon=True)

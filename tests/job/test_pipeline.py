@@ -131,7 +131,7 @@ def test_a_stopped_run_finishes_its_batch_leaves_no_thread_and_is_resumed(data, 
 
 def test_a_run_stopped_while_the_index_is_loaded_is_resumed(data, monkeypatch, tmp_path):
     run_until(data, 2, **FLAGS)
-    monkeypatch.setattr(target_reader, "_PAGE", 2)
+    monkeypatch.setattr(target_reader, "ROW_PAGE", 2)
     loads = list[int]()
 
     def show(now):

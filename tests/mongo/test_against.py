@@ -47,7 +47,7 @@ def insert(database, **texts):
 
 
 def decided(database):
-    """Return of each source document None if it is kept, else its original, and where that is."""
+    """Return by source document None if it is kept, else its original and that one's collection."""
     kept, ledger = outcome(database)
     rows = {row["_id"]: (row["of"], row.get("against", "").partition(".")[2]) for row in ledger}
     return rows | {row["_id"]: None for row in kept}
@@ -119,7 +119,7 @@ def test_of_several_collections_the_first_named_comes_first(database):
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("least", [200_000, 1], ids=["one file", "files"])
-def test_the_next_run_knows_what_came_changed_and_went_there(
+def test_the_next_run_sees_new_changed_and_deleted_documents_there(
     any_database, tmp_path, monkeypatch, least
 ):
     monkeypatch.setattr(kept, "_LEAST", least)
@@ -165,7 +165,7 @@ def read_whole(monkeypatch):
     return names
 
 
-def test_on_a_replica_set_only_what_changed_is_read_again(database, tmp_path, read_whole):
+def test_on_a_replica_set_only_changed_documents_are_read_again(database, tmp_path, read_whole):
     insert(database, other=["甲文", "乙文"], source=["子文"])
     for _ in range(3):
         run_against(database, index__folder=str(tmp_path))
@@ -189,7 +189,7 @@ def cut_files(folder):
     ],
     ids=["drop", "settings", "many", "file", "proof"],
 )
-def test_where_nothing_proves_its_index_the_collection_is_read_again(
+def test_without_proof_of_its_index_the_collection_is_read_again(
     database, tmp_path, read_whole, change, more, of
 ):
     insert(database, other=["甲文", "乙文"], source=["子文"])
@@ -201,7 +201,7 @@ def test_where_nothing_proves_its_index_the_collection_is_read_again(
     assert decided(database) == {1: None, 9: (1, "other"), 10: of}
 
 
-def test_what_is_gone_when_its_text_is_wanted_is_named_as_missing(database, monkeypatch):
+def test_an_original_without_its_text_is_named_as_missing(database, monkeypatch):
     insert(database, other=["甲文", LONG], source=["甲文", NEARLY])
     delete = partial(database.other.delete_many, {})
     interpose(monkeypatch, pipeline, "load_index", delete)
@@ -211,7 +211,7 @@ def test_what_is_gone_when_its_text_is_wanted_is_named_as_missing(database, monk
     assert run.counts.missing_originals == 2
 
 
-def test_names_may_change_between_runs_and_hold_for_what_comes(database, tmp_path):
+def test_names_may_change_between_runs_and_apply_to_new_documents(database, tmp_path):
     folder = {"index__folder": str(tmp_path)}
     insert(database, one=["甲文"], two=["乙文"], source=["甲文"])
     run_here(database, **folder)
@@ -290,7 +290,7 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
     assert seen.dropped == 1
 
 
-def test_labels_of_such_pairs_come_back(ran):
+def test_labels_of_pairs_with_another_collection_come_back(ran):
     settings, target = settings_of(ran), f"{ran.name}.target"
     with review.open_review(settings, target, "me", (100, 0)) as asked:
         keys = [key for key in asked._pairs if asked.pair(key).document.against]
@@ -305,7 +305,7 @@ def test_labels_of_such_pairs_come_back(ran):
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 
 
-def test_check_says_what_is_gone_or_changed_elsewhere_and_blames_nobody(ran, tmp_path):
+def test_check_notes_documents_gone_or_changed_elsewhere_without_an_error(ran, tmp_path):
     assert good(ran, tmp_path, "--all") == {}
     ran.other.delete_one({"_id": 1})
     ran.other.update_one({"_id": 2}, {"$set": {"text": "完全不同的一段文字，与原来的没有关系。"}})
@@ -319,7 +319,7 @@ def test_check_finds_a_name_that_is_no_collection(ran, tmp_path, value):
     assert wrong(ran, tmp_path, "--all")
 
 
-def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran, tmp_path):
+def test_a_run_against_another_collection_can_be_undone_and_its_documents_restored(ran, tmp_path):
     command(ran, "restore", "1")
     assert 1 in [row["_id"] for row in outcome(ran)[0]]
     assert good(ran, tmp_path, "--all") == {}
@@ -352,7 +352,7 @@ def test_nothing_takes_the_place_of_a_document_of_another_collection(any_databas
 
 
 @pytest.mark.standalone
-def test_what_is_decided_anew_leaves_duplicates_of_another_collection_alone(any_database, tmp_path):
+def test_a_refresh_leaves_duplicates_of_another_collection_alone(any_database, tmp_path):
     texts = versions_of(6)
     source = [texts[0], texts[0], texts[5], texts[5], texts[1]]
     insert(any_database, other=[texts[5]], source=source)
@@ -394,7 +394,7 @@ def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database, 
 
 
 @pytest.mark.parametrize("text", ["cleaned", "original"])
-def test_several_fields_are_the_same_ones_elsewhere(database, tmp_path, text):
+def test_the_text_fields_apply_to_the_other_collection(database, tmp_path, text):
     first, second, third = versions_of(3)
     other = [{"_id": 1, "title": f"<p>{first}</p>", "options": [second, f"<b>{third}</b>"]}]
     other += [{"_id": 2, "title": third}, {"_id": 3, "options": [LONG]}]

@@ -1,4 +1,4 @@
-"""A later run reads what came since the one before, not the ids of everything."""
+"""A later run reads the changes since the last one, not all ids."""
 
 import json
 import logging
@@ -10,9 +10,9 @@ from bson import Binary, ObjectId, encode
 from pymongo import MongoClient
 
 from dedup_job.mongo.change_stream import NotFollowed, in_order
-from dedup_job.mongo.connection import embedded_server
 from dedup_job.mongo.database_settings import moving_operator
 from dedup_job.mongo.id_keys import id_element
+from dedup_job.mongod import embedded_server
 from tests.proving import command, stored
 from tests.running import assert_each_source_id_is_in_one_place, drop_target, outcome, run_here
 
@@ -46,7 +46,7 @@ def decided_by(database, run):
     return kept | {row["_id"] for row in database["target.ledger"].find({"run": run})}
 
 
-def test_only_what_came_since_is_read_late_small_ids_as_well(followed):
+def test_only_new_documents_are_read_also_with_smaller_ids(followed):
     followed.source.insert_many([*documents(2000, 5, 1500), {"_id": 7, "text": text(1003)}])
     assert decided_since(followed) == {5, 7, 1500, 2000}
     assert decided_since(followed) == set()
@@ -70,7 +70,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed):
 
 
 def happen(data, number, steps):
-    """Do to a document what the steps say, one after the other."""
+    """Insert, change and delete a document, step by step."""
     for turn, step in enumerate(steps.split()):
         text_now = {"text": f"又写了一篇不同的，第{turn}稿"}
         match step:
@@ -104,7 +104,7 @@ def happen(data, number, steps):
         (1050, "other update other", 1, 0),
     ],
 )
-def test_what_happened_to_a_document_is_told_by_how_it_ended(
+def test_a_change_counts_by_its_last_state(
     followed, monkeypatch, piece, number, steps, changed, deleted
 ):
     monkeypatch.setattr("dedup_job.mongo.change_stream.PIECE", piece)
@@ -116,7 +116,7 @@ def test_what_happened_to_a_document_is_told_by_how_it_ended(
     assert len(changed_in(followed)) == changed + deleted
 
 
-def test_a_document_that_nobody_had_decided_has_not_changed(database):
+def test_an_undecided_document_does_not_count_as_changed(database):
     database.source.insert_many([{**row, "ready": row["_id"] < 5} for row in documents(*range(10))])
     query = '{"ready": true}'
     run_here(database, source__query=query)
@@ -167,7 +167,7 @@ def test_no_more_ids_are_kept_than_the_most(followed, monkeypatch):
     assert len(changed_in(followed)) == 5
 
 
-def test_with_a_query_what_matches_since_an_update_is_new(database):
+def test_with_a_query_a_document_that_matches_since_an_update_is_new(database):
     database.source.insert_many([{**row, "ready": False} for row in documents(*range(20))])
     database.source.update_many({"_id": {"$lt": 10}}, {"$set": {"ready": True}})
     query = '{"ready": true}'
@@ -195,7 +195,7 @@ def make_anew(database):
 
 
 def rename_and_back(database):
-    """Let a document come while the source has another name."""
+    """Insert a document while the source has another name."""
     database.source.rename("elsewhere")
     database.elsewhere.insert_many(documents(8))
     database.elsewhere.rename("source")
@@ -223,7 +223,7 @@ def requeue(database):
         ({"bookmark.token": {"_data": "zz"}}, 8),
     ],
 )
-def test_all_ids_are_compared_where_the_changes_do_not_tell_all(followed, change, expected):
+def test_all_ids_are_compared_if_the_changes_are_incomplete(followed, change, expected):
     if isinstance(change, dict):
         followed.source.insert_many(documents(8))
         followed["target.state"].update_one({}, {"$set": change})
@@ -273,7 +273,7 @@ def test_one_run_of_so_many_compares_as_a_proof(followed):
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_what_the_changes_missed_is_decided_by_the_proof(followed):
+def test_the_proof_decides_documents_that_the_changes_missed(followed):
     followed.source.insert_many(documents(1))
     run_here(followed)
     late = followed["target.state"].find_one()["bookmark"]  # type: ignore[index]
@@ -334,7 +334,7 @@ def test_a_standalone_server_has_no_changes_to_follow(standalone_database, caplo
 DUE = '{"$expr": {"$lte": ["$due", "$$NOW"]}}'
 
 
-SECONDS = 4  # at least until a document is due
+SECONDS = 1.5  # at least until a document is due
 
 
 @pytest.fixture
@@ -353,7 +353,7 @@ def due(database):
     return database
 
 
-def test_what_becomes_due_without_being_written_is_decided(due):
+def test_documents_that_match_later_without_a_write_are_decided(due):
     run_here(due, source__query=DUE)
     assert decided_by(due, 1) == {*range(10)}
     (last,) = due.source.find({}, {"due": 1}).sort("due", -1).limit(1)
@@ -382,7 +382,7 @@ def test_ids_are_compared_and_the_run_says_why(database, query, named, caplog):
     )
 
 
-def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due):
+def test_a_query_that_depends_on_time_leaves_the_bookmark_of_another_query(due):
     run_here(due, source__query='{"_id": {"$lt": 5}}')
     (before,) = due["target.state"].find()
     run_here(due, source__query=DUE)

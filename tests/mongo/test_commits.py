@@ -8,7 +8,7 @@ from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo import commits
 from dedup_job.mongo.commits import NOTHING, Commits, insert
-from dedup_job.mongo.errors import RetryPolicy
+from dedup_job.mongo.connection import RetryPolicy
 from dedup_job.mongo.state import State
 from dedup_job.native.bytes_column import strings_of
 
@@ -21,7 +21,7 @@ def rows_of(count, size=10):
 
 @pytest.fixture(params=[True, False])
 def either_way(request, monkeypatch):
-    """Let the driver take many as one, and not, as it might one day."""
+    """Make the driver take many documents as one, or refuse, as a later one might."""
     monkeypatch.setattr(commits, "takes_many", lambda: request.param)
 
 
@@ -52,7 +52,7 @@ def test_more_than_a_command_takes_goes_in_several(any_database, monkeypatch):
     assert any_database.target.count_documents({}) == 20
 
 
-def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_database):
+def test_refused_rows_are_named_by_index_and_all_others_are_inserted(any_database):
     any_database.target.insert_many([{"_id": 7}, {"_id": 33}])
     with pytest.raises(BulkWriteError) as refused:
         insert(any_database.target, rows_of(40, 1_000_000), None)

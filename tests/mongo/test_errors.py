@@ -78,26 +78,22 @@ def test_a_view_in_the_place_of_a_collection_is_refused_before_anything_is_writt
     assert sorted(filled.list_collection_names()) == before
 
 
-def test_a_server_that_is_too_old_is_refused_by_its_version():
-    with pytest.raises(UsageError, match=r"older than MongoDB 5\.0"):
-        check_version({"maxWireVersion": 9})
-    check_version({"maxWireVersion": 13})
+SECONDARY = {"isWritablePrimary": False, "setName": "rs", "primary": "a:1", "me": "b:2"}
 
 
-def test_the_router_of_a_sharded_cluster_is_refused():
-    with pytest.raises(UsageError, match=r"the server is mongos, .* Name a replica set"):
-        check_version({"maxWireVersion": 21, "msg": "isdbgrid"})
-
-
-def test_a_read_only_server_is_refused():
-    with pytest.raises(UsageError, match="read-only"):
-        check_takes_writes({"isWritablePrimary": True, "readOnly": True})
-
-
-def test_a_secondary_that_is_named_alone_is_refused_with_its_primary():
-    hello = {"isWritablePrimary": False, "secondary": True, "setName": "rs", "primary": "a:1"}
-    with pytest.raises(DatabaseUnreachable, match="the primary is a:1"):
-        check_takes_writes({**hello, "me": "b:2"})
+@pytest.mark.parametrize(
+    ("check", "hello", "error", "words"),
+    [
+        (check_version, {"maxWireVersion": 9}, UsageError, r"older than MongoDB 5\.0"),
+        (check_version, {"maxWireVersion": 21, "msg": "isdbgrid"}, UsageError, "is mongos, "),
+        (check_takes_writes, {"readOnly": True}, UsageError, "read-only"),
+        (check_takes_writes, SECONDARY, DatabaseUnreachable, "the primary is a:1"),
+    ],
+)
+def test_an_old_server_a_router_and_a_server_without_writes_are_refused(check, hello, error, words):
+    with pytest.raises(error, match=words):
+        check(hello)
+    check({"maxWireVersion": 13, "isWritablePrimary": True})
 
 
 def test_a_file_that_holds_no_certificate_is_named_by_its_option(tmp_path):
@@ -183,7 +179,7 @@ MEDDLED = [
 
 
 @pytest.mark.parametrize(("meddle", "named"), MEDDLED)
-def test_what_others_do_to_the_collections_of_a_run_is_named_at_its_end(grown, meddle, named):
+def test_changes_of_the_collections_by_others_are_named_at_the_end_of_a_run(grown, meddle, named):
     assert named.format(db=grown.name) in run_with(grown, meddle)
 
 

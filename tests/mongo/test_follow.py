@@ -14,7 +14,7 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.job import pipeline
 from dedup_job.messages import LeaseLost, UsageError
-from dedup_job.mongo import pending_ids
+from dedup_job.mongo import source
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run_record import Status
@@ -111,7 +111,7 @@ PARTS = [CORPUS[:100], CORPUS[100:160], CORPUS[160:240], CORPUS[240:]]
 
 
 @pytest.mark.parametrize(("every", "parts"), [(LONG, PARTS), (SHORT, PARTS), (LONG, PARTS[::-1])])
-def test_what_is_decided_is_what_runs_after_each_arrival_decide(database, other, every, parts):
+def test_following_decides_as_a_run_after_each_arrival(database, other, every, parts):
     for part in parts:
         other.source.insert_many(part)
         run_here(other)
@@ -210,7 +210,7 @@ def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, 
 
     with following(data) as run, caplog.at_level(logging.WARNING):
         eventually(lambda: decided(data) == 100 or run.error)
-        interpose(monkeypatch, pending_ids, "arrivals", lose)
+        interpose(monkeypatch, source, "arrivals", lose)
         for start in (0, 10):
             data.source.insert_many(documents(*range(start, start + 10)))
             eventually(lambda n=start: decided(data) == 110 + n or run.error)
@@ -221,7 +221,7 @@ def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, 
 
 
 @pytest.mark.parametrize("command", ["aggregate", "getMore", "find", "commitTransaction"])
-def test_it_survives_what_a_run_survives_and_follows_ids_of_several_types(data, command, caplog):
+def test_following_survives_errors_and_reads_ids_of_several_types(data, command, caplog):
     ids = ["a", ObjectId(), 7, 2.5, {"a": 1}, b"x"]
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
@@ -258,14 +258,14 @@ def test_a_lost_lease_and_a_dropped_source_end_it_with_a_sentence(data, act, err
 
 
 @pytest.mark.parametrize("more", [("--limit", "5"), ("--dry-run",), ("--query", '{"$expr": true}')])
-def test_what_cannot_be_followed_is_refused(data, more):
+def test_options_that_cannot_be_followed_are_refused(data, more):
     error = refused(data, "run", "--follow", "--source", "source", "--yes", *more)
     assert isinstance(error, UsageError)
     assert more[0] in str(error)
     assert "target.state" not in data.list_collection_names()
 
 
-def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
+def test_following_a_standalone_server_is_refused_with_a_remedy(standalone_database):
     standalone_database.source.insert_many(documents(1))
     error = refused(standalone_database, "run", "--follow", "--source", "source", "--yes")
     assert isinstance(error, UsageError)

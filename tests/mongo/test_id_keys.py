@@ -66,7 +66,7 @@ def same(a, b):
 
 
 @given(IDS)
-def test_the_first_reading_of_what_is_shown_is_that_id(value):
+def test_the_first_reading_of_a_shown_id_is_that_id(value):
     key = key_of(value)
     text = shown(key)
     assert commands(text) == []
@@ -108,7 +108,7 @@ def test_ids_are_24_digits_or_extended_json(value, form):
         key_of({"a": {"$oid": "65a0a0a0a0a0a0a0a0a0a0a0"}}),
     ],
 )
-def test_an_id_that_no_value_stands_for_is_read_back_to_the_byte(key):
+def test_an_id_that_no_value_represents_is_read_back_to_the_byte(key):
     assert id_keys.stored(next(readings(shown(key)))) == key
 
 
@@ -121,7 +121,7 @@ def test_no_string_is_mistaken_for_the_unmistakable_form(value):
 
 
 @given(st.recursive(SIMPLE, lambda x: st.one_of(st.lists(x), st.dictionaries(NAMES, x))))
-def test_whatever_is_written_has_a_reading(value):
+def test_any_text_has_a_reading(value):
 
     for text in (json_util.dumps(value), str(value)):
         assert all(id_keys.stored(reading) for reading in readings(text))
@@ -139,7 +139,7 @@ def test_whatever_is_written_has_a_reading(value):
         '{"a":' * 100_000,
     ],
 )
-def test_what_is_no_id_is_taken_for_a_string(written):
+def test_invalid_extended_json_is_read_as_a_string(written):
     assert list(readings(written)) == [written]
 
 
@@ -164,7 +164,7 @@ def test_the_server_finds_each_of_them(database):
         collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
     for key in keys:
         read = id_keys.stored(next(readings(shown(key))))
-        assert [row.key for row in look_up(collection, id_keys.among([read]))] == [key]
+        assert [row.key for row in look_up(collection, id_keys.id_filter([read]))] == [key]
 
 
 def test_the_forms_in_which_ids_are_shown_are_understood():
@@ -210,7 +210,7 @@ def key(value):
     return raw.fields({"_id": value})
 
 
-def test_what_the_server_takes_for_the_same_is_the_same(database):
+def test_ids_compare_as_on_the_server(database):
     raws = [bson.encode({"_id": value}) for value in (*_NUMBERS, *_OTHERS, *_WITHIN)]
     keys = [*map(id_keys.id_element, (*raws, *_SYMBOLS))]
     documents = [RawBSONDocument(raw.document(one)) for one in keys]

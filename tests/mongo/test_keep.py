@@ -1,4 +1,4 @@
-"""Which copy stays: the best by the rules, whatever came first; and all of it can be taken back."""
+"""The best copy by the rules stays, in any order of arrival; and a run can be undone."""
 
 import random
 from datetime import datetime
@@ -66,7 +66,7 @@ def naive_grams(text):
 @pytest.mark.standalone
 @pytest.mark.parametrize("order", ["rising", "shuffled"])
 @pytest.mark.parametrize(("limit", "most"), [(None, 64), (4, 64), (4, 2)])
-def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
+def test_a_copy_is_replaced_only_by_one_that_its_whole_group_is_like(
     any_database, tmp_path, order, limit, most, monkeypatch
 ):
     texts = drifting(25)
@@ -88,7 +88,7 @@ def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
     assert {row["text"] for row in any_database.twin.find()} == kept
 
 
-def test_the_best_of_versions_that_are_all_alike_stays_whatever_the_order(any_database):
+def test_the_best_of_alike_versions_stays_in_any_order(any_database):
     text = drifting(1)[0]
     texts = [text[:at] + text[at + 1 :] for at in range(0, 60, 6)]
     for start in range(0, len(texts), 3):
@@ -144,7 +144,7 @@ def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database):
     assert without_runs(any_database) == after
 
 
-def test_a_dry_run_says_what_a_rule_would_do(database):
+def test_a_dry_run_counts_replacements_as_a_run(database):
     documents = versions(60)
     for part in (documents[:80], documents[80:]):
         database.source.insert_many(part)

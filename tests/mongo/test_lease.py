@@ -1,4 +1,4 @@
-"""The lease: what a run does that lost it, or that cannot know whether it did."""
+"""Runs that lost the lease, or cannot know whether they did."""
 
 import time
 from types import SimpleNamespace
@@ -10,8 +10,7 @@ from pymongo.errors import PyMongoError
 from dedup_job.demo import make_corpus
 from dedup_job.messages import LeaseHeld, LeaseLost
 from dedup_job.mongo import state as lease
-from dedup_job.mongo.connection import ConnectionSettings, connect
-from dedup_job.mongo.errors import RetryPolicy
+from dedup_job.mongo.connection import ConnectionSettings, RetryPolicy, connect
 from dedup_job.mongo.state import State
 from tests.faults.points import fail, failing
 from tests.proving import good
@@ -37,7 +36,7 @@ def source(any_database):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Return the clock of the lease, which goes on when told to."""
+    """Return the clock of the lease; `ahead` seconds are added to it."""
     real, clock = lease.clock, SimpleNamespace(ahead=0.0)
     monkeypatch.setattr(lease, "clock", lambda: real() + clock.ahead)
     return clock
@@ -69,7 +68,7 @@ def test_a_renewal_counts_from_before_it_was_sent(source, clock, monkeypatch):
 
 
 def waiting_for_long(clock, monkeypatch, act=lambda: None):
-    """Let each wait for the database take 50 s of the lease's clock."""
+    """Make each wait for the database take 50 s of the lease's clock."""
 
     def sleep(*_):
         clock.ahead += 50
@@ -82,7 +81,7 @@ def waiting_for_long(clock, monkeypatch, act=lambda: None):
 def test_after_a_wait_for_the_database_the_lease_is_renewed_first_and_the_run_goes_on(
     source, clock, monkeypatch, command
 ):
-    """Nobody else could reach the database either; the token proves that nobody took it over."""
+    """The token proves that no other run took the lease meanwhile."""
     waiting_for_long(clock, monkeypatch)
     after_batches(monkeypatch, 2, lambda: fail(source, command, times=4, closeConnection=True))
     run_here(source, **BATCH)
@@ -112,11 +111,11 @@ def test_a_lease_that_this_process_holds_is_taken_again_and_a_renewal_is_given_u
         state.seed("d.s", {})
         state.acquire()
         state.acquire()
-        with failing(any_database, "update", blockConnection=True, blockTimeMS=5000):
+        with failing(any_database, "update", blockConnection=True, blockTimeMS=2000):
             start = time.monotonic()
             with pytest.raises(PyMongoError):
                 state.renew()
-            assert time.monotonic() - start < 3
+            assert time.monotonic() - start < 1.9
         state.renew()
         state.release()
     assert (any_database.state.find_one() or {})["lease"] is None
@@ -131,7 +130,7 @@ def test_another_holder_is_named_at_once(source):
 
 @pytest.mark.skipif(not psutil.LINUX, reason="elsewhere the start of a process is a fixed time")
 def test_a_live_holder_is_not_taken_for_dead_when_the_clock_is_set(monkeypatch):
-    """The kernel then tells another time of the boot, and psutil another start of each process."""
+    """The kernel then has another time of the boot, and psutil another start of each process."""
     held, started = lease.owner(), psutil.Process().create_time()
     boot = psutil.boot_time()
     monkeypatch.setattr(psutil, "boot_time", lambda: boot + 3600)

@@ -52,7 +52,7 @@ def test_any_document_that_a_source_holds_fits_into_a_row(any_database, name):
     assert stored_in(bytes(found.find_one().raw)) == raw
 
 
-def test_what_cannot_be_stored_is_null():
+def test_a_document_too_large_for_its_row_is_stored_as_null():
     noise = bytes(range(256)) * 16
     rng = random.Random(1)
     raw = bson.encode({"_id": 7, "noise": rng.randbytes(MAX_DOCUMENT_BYTES - len(noise))})
@@ -64,7 +64,7 @@ def test_what_cannot_be_stored_is_null():
 @pytest.mark.parametrize(
     "decision", [Skipped(Reason.NOT_TEXT), Quarantined(Reason.UNDECODABLE, "why")]
 )
-def test_what_has_no_text_is_stored_whole_or_not_at_all(decision):
+def test_a_document_without_a_text_is_stored_whole_or_not_at_all(decision):
     raw = bson.encode({"_id": 7, "text": 5})
     assert stored_in(row_of(LedgerRows(Storing.WHOLE), document(raw), decision, 1)) == raw
     row = row_of(LedgerRows(Storing.NONE), document(raw), decision, 1)

@@ -46,9 +46,9 @@ def updated(id_):
 
 
 class Living:
-    """A source with its target, and what was done to it.
+    """A source with its target, and the steps taken.
 
-    deeds: the last run, or entry, before each step that added some, and what was stored then.
+    deeds: for each step that added a run or entry, the last one before it and the stored rows.
     """
 
     def __init__(self, database, flags, folder, seed):
@@ -61,7 +61,7 @@ class Living:
             del self.names["follow"]
 
     def step(self, number, name=""):
-        """Take a step; what it draws depends on its number and on what there is."""
+        """Take a step; its random choices depend on its number and on the stored rows."""
         self.rng.seed(f"{self.seed} {number}")
         name = name or self.rng.choices([*self.names], [*self.names.values()])[0]
         self.steps.append(f"{number} {name}")
@@ -89,7 +89,7 @@ class Living:
         return 0 if row is None else int(row["_id"])
 
     def _undo(self):
-        """Take back what the last step did, and expect all to be as before, unless refused."""
+        """Undo the last step, and expect all to be as before, unless refused."""
         if not self.deeds:
             return
         last, before = self.deeds.pop()
@@ -133,7 +133,7 @@ class Living:
         return self.rng.sample(ids, min(len(ids), self.rng.randint(1, most)))
 
     def _write(self, rows):
-        """Put documents into the source, in place of those that are there."""
+        """Write documents to the source, in place of present ones."""
         for row in rows:
             self._note(repr(row["_id"]), row["text"])
             new = {**row, "updated": updated(row["_id"])}
@@ -161,14 +161,14 @@ class Living:
         self._remove_from_source(ids)
 
     def _reinsert(self):
-        """Let what was deleted come back."""
+        """Insert some deleted documents again."""
         there = self._texts()
         gone = [id_ for id_ in dict.fromkeys(self.gone) if id_ not in there]
         some = self.rng.sample(gone, min(len(gone), 2))
         self._write([{"_id": id_, "text": self._text()} for id_ in some])
 
     def _retype(self):
-        """Let a document have an id of another type."""
+        """Give a document an id of another type."""
         there = self._texts()
         for id_ in self._ids(1):
             self._remove_from_source([id_])
@@ -228,7 +228,7 @@ class Living:
         return flags
 
     def _follow(self):
-        """Follow what is inserted and changed meanwhile, in several short runs."""
+        """Follow inserts, changes and deletions in several short runs."""
         with following(self.db, SHORT, **self.flags, **REFRESH) as run:
             for what in (self._insert, self._change, self._delete, self._insert):
                 what()
@@ -248,7 +248,7 @@ class Living:
         assert flags != REFRESH or ids == set.union(*parts), self.steps
 
     def _expect_nothing_lost(self, before, flags):
-        """Expect what was decided before, and is not gone for good, in target or ledger."""
+        """Expect each document decided before in target or ledger, unless it was removed."""
         if self.steps[-1].split()[1] in _TAKES_BACK:
             return
         source, after = self._texts(), stored(self.db)
@@ -265,7 +265,7 @@ class Living:
             assert is_there or removes, (id_, text, self.steps)
 
     def _expect_sound(self):
-        """Expect what has to hold after every step."""
+        """Expect the invariants of every step."""
         if not self.db["target.runs"].find_one():
             return
         found = check_target(self.settings, f"{self.db.name}.source", self.name, None)
@@ -292,7 +292,7 @@ class Living:
 def test_every_step_leaves_a_sound_target(any_database, keep, others, pytestconfig, tmp_path):
     """In the end the target holds the texts that one run over the source would keep.
 
-    others: so many of the texts are in another collection as well.
+    others: number of texts that are in another collection as well.
     """
     steps = 500 if pytestconfig.getoption("--thorough") else STEPS
     steps = int(steps * pytestconfig.getoption("--scale"))

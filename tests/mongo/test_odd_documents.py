@@ -3,8 +3,6 @@
 What becomes of each kind: tests/faults/test_bad_documents.py.
 """
 
-from datetime import UTC, datetime
-
 import pytest
 from bson import Binary, DatetimeMS, Int64, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
@@ -14,38 +12,16 @@ from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.raw_bson import RAW
 from dedup_job.mongo.reading import majority
-from dedup_job.runs.decided import Counts
-from dedup_job.runs.run_record import Checkpoint, Scope
+from tests.faults.bad_document_kinds import KINDS
 from tests.mongo.test_run import questions
 from tests.proving import command, good
 from tests.running import outcome, run_here
-
-FAR = 2**60
-
-
-def string(value):
-    return b"\2_id\0" + (len(value) + 1).to_bytes(4, "little") + value + b"\0"
-
-
-def nested(*parts):
-    return b"\3_id\0" + raw.document(*parts)
-
-
-def far_date(number):
-    return b"\x09_id\0" + (FAR + number).to_bytes(8, "little")
+from tests.wire import AFTER, killed_at
 
 
 def odd_ids(number):
-    """Return the `_id`s that decoding changes, and a date that cannot be decoded."""
-    n = str(number).encode()
-    return [
-        string(b"\x80" + n),
-        string(b"\xff" + n),
-        nested(raw.fields({"a": 1}), raw.fields({"a": number})),
-        nested(string(b"\xff" + n)),
-        b"\x0c_id\0\5\0\0\0db.c\0" + number.to_bytes(12, "big"),
-        far_date(number),
-    ]
+    """Return the keys that decoding changes, and a date that cannot be decoded."""
+    return [kind.key(number) for kind in KINDS if kind.key]
 
 
 def plant(database, keys, start=0):
@@ -69,7 +45,7 @@ def assert_each_is_in_one_place(database):
 
 @pytest.mark.parametrize("size", [1, 1000])
 @pytest.mark.parametrize(("query", "kept"), [(None, 4), ('{"_id": {"$type": "int"}}', 1)])
-def test_the_smallest_and_the_largest_id_are_read_where_they_match(any_database, size, query, kept):
+def test_the_smallest_and_the_largest_id_are_read_if_they_match(any_database, size, query, kept):
     ids = [MinKey(), 1, "a", MaxKey()]
     plant(any_database, [raw.fields({"_id": id_}) for id_ in ids])
     flags = {"run__batch_documents": size, "source__query": query}
@@ -89,11 +65,8 @@ def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     database = standalone_database
     keys = [*odd_ids(1), *odd_ids(2), raw.fields({"_id": Binary(b"x", 0xD1)})]
     plant(database, keys)
-    run_here(database)
-    state = database["target.state"]
-    intent = {"intent": [id_keys.storable(key) for key in keys]}
-    before = Checkpoint(1, Scope(), datetime.now(UTC), Counts()).as_dict()
-    state.update_one({}, {"$set": {"checkpoint": before, **intent}})
+    with killed_at("insert target", way=AFTER):
+        run_here(database)
     assert run_here(database).checkpoint.counts.scanned == len(keys)
     assert_each_is_in_one_place(database)
 
@@ -111,7 +84,7 @@ OWN = [True, None, {}, ["x"], {"group": 7}, {**ONE, "fingerprint": "x"}, ONE, {"
 
 
 @pytest.mark.parametrize("own", OWN)
-def test_it_is_named_and_nothing_of_its_batch_is_written(any_database, own):
+def test_a_foreign_field_dedup_is_refused_and_nothing_of_its_batch_is_written(any_database, own):
     plant_mark(any_database, own, 17)
     with pytest.raises(UsageError, match=r"_id 17 .*\$rename"):
         run_here(any_database)
@@ -131,7 +104,7 @@ def test_a_target_of_cleaned_texts_is_not_cleaned_again(database):
 
 
 @pytest.mark.standalone
-def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(any_database):
+def test_a_later_foreign_field_dedup_ends_the_run_before_its_batch_is_written(any_database):
     plant_mark(any_database, MARK)
     run_here(any_database)
     any_database.source.insert_many({**d, "_id": f"x{i}"} for i, d in enumerate(questions(10, 50)))
@@ -155,7 +128,7 @@ def test_the_mark_of_a_former_target_is_replaced(database):
     assert database.target.count_documents({}) == database.former.count_documents({})
 
 
-def test_a_form_that_leaves_out_all_other_fields_leaves_it_out(database):
+def test_the_form_text_leaves_a_foreign_field_dedup_out(database):
     plant_mark(database, "mine")
     assert run_here(database, output__document="text").counts.kept == 30
 
@@ -199,7 +172,7 @@ def test_a_far_date_is_kept_byte_for_byte(any_database, variant, tmp_path):
 
 
 @pytest.mark.standalone
-def test_every_command_lives_with_it(any_database, tmp_path):
+def test_every_command_works_on_a_far_date(any_database, tmp_path):
     plant_dates(any_database, {"created": LATE})
     whole = {"ledger__document": "whole"}
     run_here(any_database, **whole)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dedup_job.columns import Documents
 from dedup_job.documents import Document
-from dedup_job.mongo.ranking import By, Ranking, Rule, parsed
+from dedup_job.mongo.database_settings import By, Ranking, Rule, parse_rule
 
 DATES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
 VALUES = st.one_of(
@@ -31,7 +31,7 @@ VALUES = st.one_of(
 
 def rank(rule, value, id_=1, length=0):
     document = {"_id": id_} if value is None else {"_id": id_, "x": {"y": value}}
-    return ranks_of([parsed(rule)], [document], ["x" * length])[0]
+    return ranks_of([parse_rule(rule)], [document], ["x" * length])[0]
 
 
 def ranks_of(rules, documents, texts):
@@ -94,7 +94,7 @@ def test_of_equal_documents_the_lower_id_is_the_better_one(ids):
 
 
 def test_rules_count_in_their_order():
-    rules = [parsed("order:x.y=official,books"), parsed("longest")]
+    rules = [parse_rule("order:x.y=official,books"), parse_rule("longest")]
 
     def of(value, length):
         (rank,) = ranks_of(rules, [{"_id": 1, "x": {"y": value}}], ["x" * length])
@@ -107,11 +107,11 @@ def test_rules_count_in_their_order():
     "written", ["first", "longest", "newest:a.b", "oldest:a", "highest:a", "order:a.b=x,y"]
 )
 def test_a_rule_is_read_as_it_is_written(written):
-    assert str(parsed(written)) == written
+    assert str(parse_rule(written)) == written
 
 
-def test_a_field_and_its_values_are_told_apart():
-    assert parsed("order:a.b=x, y") == Rule(By.ORDER, ("a", "b"), ("x", "y"))
+def test_a_rule_has_a_path_and_values():
+    assert parse_rule("order:a.b=x, y") == Rule(By.ORDER, ("a", "b"), ("x", "y"))
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_a_field_and_its_values_are_told_apart():
         *("order:a", "order:a=", "order:a=x,,y"),
     ],
 )
-def test_what_is_no_rule_is_refused(written):
+def test_an_invalid_rule_is_refused(written):
     with pytest.raises(ValueError, match="expected first"):
-        parsed(written)
+        parse_rule(written)
 
 
 def test_a_richer_text_wins_before_a_longer_one_and_the_rule_is_named():
     texts = ["longer", "short!", "short!", "!"]
     documents = columns_of([{"_id": n} for n in range(4)], texts)
-    ranking = Ranking([parsed("richest")], richness_of)
+    ranking = Ranking([parse_rule("richest")], richness_of)
     ranks = ranking.ranks(documents)
     assert sorted(range(4), key=ranks.__getitem__) == [0, 3, 2, 1]
     assert ranking.rule(documents, 1, documents, 0) == "richest"
@@ -138,6 +138,6 @@ def test_a_richer_text_wins_before_a_longer_one_and_the_rule_is_named():
 
 def test_the_rule_that_decides_is_the_first_that_differs():
     documents = columns_of([{"_id": 1, "a": 5}, {"_id": 2, "a": 5}, {"_id": 3, "a": 4}], ["x"] * 3)
-    ranking = Ranking([parsed("highest:a"), parsed("longest")], richness_of)
+    ranking = Ranking([parse_rule("highest:a"), parse_rule("longest")], richness_of)
     assert ranking.rule(documents, 0, documents, 2) == "highest:a"
     assert ranking.rule(documents, 0, documents, 1) == "first"

@@ -1,4 +1,4 @@
-"""What the source changed or deleted is decided anew, or leaves; and that can be taken back."""
+"""Changed and deleted documents are decided again, or removed; and that can be undone."""
 
 import pytest
 from bson import Int64
@@ -34,9 +34,7 @@ def expect_as_fresh(database):
 
 
 @pytest.mark.standalone
-def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_anew(
-    any_database, tmp_path
-):
+def test_check_accepts_nearest_candidates_that_were_refreshed_since(any_database, tmp_path):
     any_database.source.insert_many(make_corpus(300, seed=1))
     run_here(any_database)
     anew = any_database.target.distinct("dedup.refused.of")[::2]
@@ -50,9 +48,7 @@ def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_an
 
 
 @pytest.mark.standalone
-def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is_and_undo_the_inverse(
-    any_database, tmp_path
-):
+def test_a_refresh_gives_the_target_of_a_fresh_run_and_undo_is_its_inverse(any_database, tmp_path):
     any_database.source.insert_many(versions(40))
     any_database.source.insert_many([{"_id": "filled", "text": ""}, {"_id": "deleted", "text": ""}])
     run_here(any_database)
@@ -91,7 +87,7 @@ def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database)
 
 
 @pytest.mark.standalone
-def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database, tmp_path):
+def test_promote_keeps_a_copy_of_a_deleted_document_and_an_only_copy(any_database, tmp_path):
     any_database.source.insert_many(versions(30))
     alone = {"_id": "alone", "text": OTHER, "updated": 1}
     any_database.source.insert_one(alone)
@@ -110,7 +106,7 @@ def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database, tmp
     assert good(any_database, tmp_path, "--all") == {}
 
 
-def test_without_the_options_the_report_says_what_would_mend_it(database):
+def test_without_the_options_the_report_names_them(database):
     database.source.insert_many(versions(20))
     run_here(database)
     change(database)
@@ -154,7 +150,7 @@ def test_a_number_of_another_type_is_the_same_document(database, tmp_path):
     assert database["target.ledger"].count_documents({}) == 0
 
 
-def test_what_left_while_nothing_else_was_there_is_seen_later(database):
+def test_a_deletion_from_a_source_of_one_document_is_seen_later(database):
     database.source.insert_one({"_id": "gone", "text": OTHER})
     run_here(database)
     database.source.delete_one({"_id": "gone"})
@@ -175,7 +171,7 @@ def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database
     assert {d["text"] for d in any_database.target.find()} == {OTHER, OTHER[::-1]}
 
 
-def test_what_changed_while_a_run_was_stopped_is_seen_later(database):
+def test_a_change_during_a_stopped_run_is_seen_later(database):
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
     run_here(database, limit=10)

@@ -1,4 +1,4 @@
-"""What is stored of differences and refusals, and what the runs count of them."""
+"""Differences of duplicates and nearest candidates of kept documents are stored and counted."""
 
 from dedup_job.judgment import PARTS, DifferenceKind
 from tests.proving import good
@@ -18,7 +18,7 @@ def fill(database):
     database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
 
 
-def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_was(
+def test_a_near_duplicate_names_its_differences_and_a_kept_document_its_nearest(
     any_database, tmp_path
 ):
     fill(any_database)
@@ -47,7 +47,7 @@ def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_wa
     good(any_database, tmp_path, "--all")
 
 
-def test_by_similarity_a_kept_document_names_what_was_not_alike_enough(database):
+def test_by_similarity_a_kept_document_names_its_nearest(database):
     database.source.insert_many([{"_id": 1, "text": TEXTS[1]}, {"_id": 2, "text": TEXTS[1][:33]}])
     run_here(database, decision__judge="similarity")
     kept, ledger = outcome(database)

@@ -48,6 +48,12 @@ def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made, monkeypatc
         run_here(made, source__max_chars=1500, run__batch_documents=2)
 
 
+def test_a_batch_that_an_older_version_began_is_refused(made):
+    made["target.state"].update_one({}, {"$set": {"intent": [1]}})
+    with pytest.raises(StateMismatch, match="1 with intent"):
+        run_here(made)
+
+
 DAMAGES = [
     {"$set": {"target": "of another one"}},
     {"$set": {"keys": b"\x07"}},
@@ -79,7 +85,7 @@ def fill(database, **flags):
     run_here(database, **flags)
 
 
-def test_the_stamp_holds_what_decides_and_the_version_of_the_rules(database):
+def test_the_stamp_holds_the_deciding_settings_and_the_version_of_the_rules(database):
     fill(database)
     assert database["target.state"].find_one()["settings"]["rules"] == RULES
     run_here(database, target="other", decision__judge="similarity")

@@ -18,7 +18,7 @@ from pymongo.errors import (
 
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DatabaseUnreachable, UsageError
-from dedup_job.mongo.errors import RetryPolicy, is_transient
+from dedup_job.mongo.connection import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
 from tests.faults.points import failing
 from tests.running import (
@@ -39,7 +39,7 @@ ON_SERVERS += [pytest.param(*one, marks=pytest.mark.thorough) for one in MORE]
 
 @pytest.fixture
 def corpus(any_database):
-    """Return a database with a source, and in `alone` what a run makes of it if left alone."""
+    """Return a database with a source, and in `alone` the target of a run left alone."""
     any_database.source.insert_many(make_corpus(150, seed=3))
     run_here(any_database, target="alone", run__batch_documents=25)
     return any_database
@@ -48,7 +48,7 @@ def corpus(any_database):
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
     """Try again soon: a test has many failures in a row."""
-    monkeypatch.setattr("dedup_job.mongo.errors.MAX_PAUSE", 0.1)
+    monkeypatch.setattr("dedup_job.mongo.connection.MAX_PAUSE", 0.1)
     # the driver asks a server that it lost again after half a second, or a whole one
     monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
     monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)
@@ -98,7 +98,7 @@ def test_a_closed_connection_or_an_unsure_write_costs_nothing_but_time(
 def test_a_commit_that_fails_costs_little_time_and_does_not_bar_the_renewal_of_the_lease(
     corpus, monkeypatch, times, fault
 ):
-    """One that never began stays open on the server, where it would hold the state for a minute."""
+    """An open transaction without its commit would hold the state for a minute."""
     one_writer(monkeypatch)  # of two commits at once the server lets one too many fail
     start = time.monotonic()
     with failing(corpus, "commitTransaction", times=times, **fault) as fired:
@@ -118,7 +118,7 @@ def test_texts_to_compare_and_the_index_are_fetched_again(corpus, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["find", "insert"])
-def test_a_permanent_error_is_told_at_once(database, command):
+def test_a_permanent_error_is_reported_at_once(database, command):
     database.source.insert_many(make_corpus(50, seed=3))
     start = time.monotonic()
     with failing(database, command, errorCode=13), pytest.raises(UsageError, match="lacks a right"):
@@ -137,7 +137,7 @@ def test_when_the_time_is_over_the_run_ends_with_5_and_the_next_one_goes_on(corp
     assert_as_if_nothing_had_happened(corpus)
 
 
-def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus):
+def test_progress_reports_the_waiting_and_a_signal_ends_it(corpus):
     with failing(corpus, "insert", closeConnection=True):
         run = start_run(corpus, "target")
         run.wait_for("waiting for the database, 1 s")
@@ -185,11 +185,11 @@ def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(mon
         (BulkWriteError({"writeErrors": [], "writeConcernErrors": [{"code": 64}]}), True),
     ],
 )
-def test_what_may_pass_is_told_from_what_does_not(error, expected):
+def test_transient_errors_are_told_from_permanent_ones(error, expected):
     assert is_transient(error) is expected
 
 
-def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
+def test_without_a_server_the_waiting_is_reported_and_can_be_stopped():
     said = []
     asked = []
 
@@ -207,7 +207,7 @@ def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
     assert said[0] == 1
 
 
-def test_when_the_time_is_over_the_driver_says_what_is_wrong():
+def test_after_the_time_the_error_of_the_driver_is_raised():
     def work():
         raise ServerSelectionTimeoutError("nobody there")
 

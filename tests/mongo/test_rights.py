@@ -5,14 +5,12 @@ import re
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo import connection as embedded
-from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongod import embedded_server
 from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,
@@ -43,19 +41,15 @@ def privileges(without=None):
 def server(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("rights")
     replica_set = request.param == "replica set"
-    with embedded_server(folder, replica_set=replica_set) as uri, MongoClient[Any](uri) as client:
-        client.admin.command("createUser", "root", pwd="root", roles=["root"])
-        port = client.address[1]  # type: ignore[index]  # of one server
     key = folder / "key"
     key.write_text(KEY)
     key.chmod(0o600)
     options = ("--auth", *(("--keyFile", str(key)) if replica_set else ()))
-    with (
-        patch.object(embedded, "free_port", lambda: port),  # the set's only member stays so
-        embedded_server(folder, replica_set=replica_set, options=options) as uri,
-        MongoClient[Any](as_user(uri, "root", "root")) as client,
-    ):
-        yield uri, client
+    with embedded_server(folder / "data", replica_set=replica_set, options=options) as uri:
+        with MongoClient[Any](uri) as first:  # of this machine, so it may make the first user
+            first.admin.command("createUser", "root", pwd="root", roles=["root"])
+        with MongoClient[Any](as_user(uri, "root", "root")) as client:
+            yield uri, client
 
 
 def as_user(uri, user, password):

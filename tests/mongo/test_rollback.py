@@ -1,4 +1,4 @@
-"""An undo that cannot bring everything back ends all the same, and names what is left."""
+"""An undo that cannot bring everything back still ends, and names the rest."""
 
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ def refreshed(database, **flags):
 
 
 @pytest.mark.standalone
-def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database, tmp_path):
+def test_copies_of_a_document_that_an_undo_leaves_stay_as_well(any_database, tmp_path):
     refreshed(any_database)
     before = outcome(any_database)
     any_database.source.delete_one({"_id": 1})
@@ -38,7 +38,7 @@ def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database, tmp_path)
 
 
 @pytest.mark.standalone
-def test_what_stays_after_an_undo_keeps_its_original(any_database, tmp_path):
+def test_a_row_that_an_undo_leaves_keeps_its_original(any_database, tmp_path):
     texts = {4: THIRD, 5: FIRST, 6: FIRST}
     any_database.source.insert_many({"_id": id_, "text": text} for id_, text in texts.items())
     run_here(any_database)
@@ -54,7 +54,7 @@ def test_what_stays_after_an_undo_keeps_its_original(any_database, tmp_path):
 
 
 def forbid(database):
-    """Let the target take no document with the former text."""
+    """Make the target refuse documents with the former text."""
     rule = {"text": {"$ne": FIRST}}
     database.command("collMod", "target", validator=rule, validationAction="error")
 
@@ -95,7 +95,7 @@ def test_rows_of_any_id_come_back(any_database, tmp_path):
 
 
 @pytest.mark.standalone
-def test_after_some_days_no_text_is_left_of_what_a_run_took_out(any_database, tmp_path):
+def test_after_some_days_the_texts_removed_by_a_run_are_purged(any_database, tmp_path):
     whole = {"ledger__document": "whole"}
     any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2, 3)])
     run_here(any_database, **whole)

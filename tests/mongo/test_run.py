@@ -74,7 +74,7 @@ def test_a_kept_document_is_the_source_document_and_dedup(database):
         ("text", {"_id": 1, "a": {"b": "<b>正文</b>在子文档里面"}}),
     ],
 )
-def test_of_a_dotted_field_either_form_holds_what_it_says(database, form, expected):
+def test_a_dotted_field_is_nested_in_both_forms(database, form, expected):
     source = {"_id": 1, "a": {"x": 1, "b": "<b>正文</b>在子文档里面", "y": 2}, "d": 3}
     database.source.insert_one(source)
     run_here(database, source__field="a.b", output__document=form)
@@ -119,7 +119,7 @@ def test_decisions_are_the_same_whether_the_original_or_the_cleaned_text_is_stor
     assert kept == cleaned
 
 
-def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_database, monkeypatch):
+def test_batches_are_bounded_by_bytes_for_all_sizes_of_documents(any_database, monkeypatch):
     """Forty documents of 1 MB and three of nearly 16 MiB; the limit is passed by one at most."""
     most = 16 * 1024 * 1024
     for i in range(40):
@@ -154,7 +154,7 @@ def test_an_index_that_cannot_be_kept_costs_a_warning(any_database, tmp_path, ca
     assert_each_source_id_is_in_one_place(any_database)
 
 
-def test_the_run_row_and_the_state_tell_what_happened(any_database):
+def test_the_run_row_and_the_state_record_the_run(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database)
     row = any_database["target.runs"].find_one({"_id": 1})

@@ -7,7 +7,7 @@ import pytest
 from bson import Int64
 
 from dedup_job.mongo import id_keys
-from dedup_job.mongo.errors import NO_RETRY
+from dedup_job.mongo.connection import NO_RETRY
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.runs.decided import ListFilter
 from dedup_job.runs.survey import review_sample
@@ -67,7 +67,7 @@ def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled):
     assert {*ids(drawn(filled, 40, 7))} != {*ids(drawn(filled, 40, 8))}
 
 
-def test_what_one_kind_lacks_the_other_has_more(filled):
+def test_pairs_missing_of_one_kind_are_drawn_of_the_other(filled):
     filled.target.delete_many({"_id": {"$nin": ["k1", "k2"]}})
     found = [pair.decision for pair in drawn(filled, 40)]
     assert (found.count("duplicate"), found.count("kept")) == (38, 2)

@@ -126,7 +126,7 @@ def test_a_limit_promotes_so_many(any_database, tmp_path):
     good(any_database, tmp_path, "--all")
 
 
-def test_what_is_deleted_while_a_run_reads_stays(any_database, monkeypatch, tmp_path):
+def test_documents_deleted_while_a_run_reads_stay(any_database, monkeypatch, tmp_path):
     decided(any_database, questions(20, copies=2))
     for n in range(3):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
@@ -168,7 +168,7 @@ def test_a_run_decides_nothing_twice_that_it_counts(any_database, tmp_path):
     good(any_database, tmp_path, "--all")
 
 
-def test_undecided_documents_come_after_what_is_decided_again(any_database, tmp_path):
+def test_undecided_documents_come_after_requeued_ones(any_database, tmp_path):
     decided(any_database, questions(20, copies=1))
     any_database.source.update_one({"_id": 0}, {"$set": {"text": question(0, "岩石的成因")}})
     any_database.source.insert_one({"_id": -1, "text": question(0)})

@@ -57,7 +57,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database,
         assert np.array_equal(getattr(found.sketches, name), getattr(expected.sketches, name))
 
 
-def test_what_is_gone_or_has_no_text_is_left_out(database):
+def test_missing_documents_and_documents_without_text_are_left_out(database):
     rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
     database.target.insert_many(rows)
     kept = reader(database, KeptRows(Form.WHOLE, "text", Sketcher(())))
@@ -69,7 +69,7 @@ def test_what_is_gone_or_has_no_text_is_left_out(database):
 
 
 def removing(monkeypatch, database, id_):
-    """Let someone remove a document between two batches; its text is not at hand any more."""
+    """Remove a document between two batches, with its text no longer in memory."""
     settle, decide = RunProgress.settle, RunProgress.decide
     gone = threading.Event()
 

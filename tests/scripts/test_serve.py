@@ -3,7 +3,7 @@
 import psutil
 from pymongo import MongoClient
 
-from dedup_job.mongo.connection import free_port
+from dedup_job.mongod import free_port
 from scripts.serve import serve
 
 

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from dedup_job.mongo import pending_ids as module
+from dedup_job.mongo import source as module
 from dedup_job.mongo.database_settings import SourceSettings
-from dedup_job.mongo.pending_ids import PendingIds
+from dedup_job.mongo.source import Source
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def decided(database):
 
 def new_of(database, **settings):
     held = [database.target, database["target.ledger"]]
-    return PendingIds(database.source, SourceSettings(**settings), decided=held)
+    return Source(database.source, SourceSettings(**settings), decided=held)
 
 
 def numbers(found):
@@ -34,18 +34,18 @@ def asked(monkeypatch):
     """Return the names of the collections that are read page by page, of 20 documents."""
     names = []
 
-    def held(collection, *arguments, by_name=False):
+    def holds(collection, *arguments, by_name=False):
         names.extend([] if by_name else [collection.name])
         return original(collection, *arguments, by_name=by_name)
 
-    original = module.held
-    monkeypatch.setattr(module, "held", held)
+    original = module.holds
+    monkeypatch.setattr(module, "holds", holds)
     monkeypatch.setattr(module, "ID_PAGE", 20)
     return names
 
 
 def trusted(database, without=-1):
-    """Return what knows the target's ids, but for one."""
+    """Return an index of the target's ids, except for one."""
     rows = database.target.find({}, {"_id": 1}).sort("_id", 1)
     ids = [row["_id"] for row in rows if row["_id"] != without]
     keys = {b"\x10_id\0" + id_.to_bytes(4, "little") for id_ in ids}
