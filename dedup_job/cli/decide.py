@@ -381,7 +381,7 @@ def demo(
 
     The run is on a MongoDB server of its own.
     """
-    from dedup_job.demo import KINDS, run_demo  # here: --help should not wait for it
+    from dedup_job.demo import run_demo  # here: --help should not wait for it
 
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
@@ -393,8 +393,8 @@ def demo(
     what, should = Message("what was planted"), Message("should be")
     as_due = figures(Message("decided so"))
     table = new_table(what, *figures(Message("planted")), should, *as_due)
-    for kind, due, number, found in rows:
-        table.add_row(KINDS[kind][2], f"{number:,}", Message(due), f"{found:,}")
+    for kind, number, found in rows:
+        table.add_row(kind.text, f"{number:,}", Message(kind.due), f"{found:,}")
     out.table(table)
     out.say()
     out.paragraph(

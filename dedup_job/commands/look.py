@@ -246,7 +246,7 @@ class _Inspector:
             for key in found
             if (text := texts.get(key)) is not None  # others are gone from the target
         ]
-        near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
+        near.sort(key=_nearness)
         if not item.key:
             base = replace(base, items=(self._decided(item, index),))
         among -= item.decided is not None and item.decided.decision == KEPT  # it is one of them
@@ -267,8 +267,10 @@ def _candidates(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
     return dict(zip(index.documents(numbers)[0].list(), numbers.tolist(), strict=True))
 
 
-def _nearness(view: PairView) -> tuple[float, int]:
-    return -view.similarity, 64 if view.distance is None else view.distance
+def _nearness(one: Near) -> tuple[bool, float, int]:
+    view = one.view
+    distance = 64 if view.distance is None else view.distance
+    return view.refused_by is not None, -view.similarity, distance
 
 
 def _plain(value: Any) -> Any:
