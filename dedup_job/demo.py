@@ -39,7 +39,7 @@ SENTENCES, CLAIMS, _CLOSINGS = (
     {name: tuple(map(str.strip, text.strip().splitlines())) for name, text in _FILE[part].items()}
     for part in ("sentences", "claims", "closings")
 )
-_SLIPS: Mapping[str, str] = {  # of a character: those that are mistaken for it
+_SLIPS: Mapping[str, str] = {  # of a character: characters that it is mistaken for
     one: group.replace(one, "") for group in _FILE["slips"] for one in group
 }
 _NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, [1, 2], {"n": 2}, {"p": [7]}, b"\x89PNG")

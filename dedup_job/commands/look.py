@@ -201,10 +201,10 @@ class _Inspector:
         item = Item(shown(key), key, kept or None)
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
-        gone = Message("the target no longer holds it")
+        missing = Message("the target no longer holds it")
         if place := id_keys.place_of(key):
-            gone = Message("{collection} no longer holds it", collection=place)
-        return replace(item, why_not=gone if kept is None else Message("its text is gone"))
+            missing = Message("{collection} no longer holds it", collection=place)
+        return replace(item, why_not=missing if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
         cleaned = Cleaner(self._settings.cleaning).clean(text)

@@ -321,9 +321,9 @@ class SurveyCollector:
         pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
         keys = {one.pair.of for one in pairs.values()}
         keys |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
-        known = texts(sorted(keys - {b""}))
+        by_key = texts(sorted(keys - {b""}))
         found = {
-            key: replace(one, other=known.get(one.pair.of), text=one.text or known.get(key))
+            key: replace(one, other=by_key.get(one.pair.of), text=one.text or by_key.get(key))
             for key, one in pairs.items()
         }
         about = report.about
