@@ -35,7 +35,7 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.commands.run import ShardPlan
+    from dedup_job.commands.run import Distributor
     from dedup_job.mongo.checks import Overview
     from dedup_job.runs.survey import Survey
     from dedup_job.settings import Settings
@@ -120,12 +120,12 @@ def run(
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
         collector = commands.run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
-        plan = None if cluster is None else _on_cluster(cluster)
+        distributor = None if cluster is None else _on_cluster(cluster)
         on_report = partial(_goes_on, metrics, report)
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
             watch = commands.run.Watch(progress, stop, begun, agree, above, collector, on_report)
-            outcome = metrics.report = commands.run.run_job(settings, request, watch, plan)
+            outcome = metrics.report = commands.run.run_job(settings, request, watch, distributor)
         _print_report(outcome, report, profile=profile)
         survey = collector.survey if collector else None
         _show_more(settings, outcome, survey, html, metrics, real_run)
@@ -192,7 +192,7 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         _write_report(outcome, file)
 
 
-def _on_cluster(address: str) -> "ShardPlan":
+def _on_cluster(address: str) -> "Distributor":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster import spread  # here: few runs need it

@@ -83,15 +83,15 @@ class Watch:
 
 
 NO_CALLBACKS = Watch()
-ShardPlan = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
-"""Returns a context of the job with its pages prepared by other processes."""
+Distributor = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
+"""Returns a context of the job in which other processes prepare its pages."""
 
 
 def run_job(
     settings: Settings,
     request: Request,
     watch: Watch = NO_CALLBACKS,
-    spread: ShardPlan | None = None,
+    spread: Distributor | None = None,
 ) -> Run:
     """Connect, check all that can be checked before the first write, run; return the report."""
     if request.follow and (request.limit or request.dry_run):
@@ -207,7 +207,7 @@ def _largest_index(limit: int | None, source: Source, target: TargetReader) -> i
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return the versions of the packages that decide, by name; they are equal on all machines."""
+    """Return the versions of packages by name, which all machines of a cluster must share."""
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
