@@ -304,8 +304,7 @@ class SurveyCollector:
     def _hold(
         self, part: tuple[str, str], most: int, rank: float, document: Document, decision: Decision
     ) -> None:
-        """Keep a document if its rank is among the `most` lowest."""
-        held = self._held[part]
+        held = self._held[part]  # the lowest ranks, in order
         if len(held) < most or rank < held[-1][0]:
             insort(held, (rank, decided_document(document, decision)), key=itemgetter(0))
             del held[most:]
