@@ -39,7 +39,7 @@ SENTENCES, CLAIMS, _CLOSINGS = (
     {name: tuple(map(str.strip, text.strip().splitlines())) for name, text in _FILE[part].items()}
     for part in ("sentences", "claims", "closings")
 )
-_SLIPS: Mapping[str, str] = {  # of a character: those that are mistaken for it
+_SLIPS: Mapping[str, str] = {  # of a character: characters that it is mistaken for
     one: group.replace(one, "") for group in _FILE["slips"] for one in group
 }
 _NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, [1, 2], {"n": 2}, {"p": [7]}, b"\x89PNG")
@@ -89,48 +89,42 @@ def _inline(rng: random.Random, text: str) -> str:
 
 
 class Kind(StrEnum):
-    """The kind of a document of the corpus: an original, or how it was derived from one."""
+    """The kind of a document of the corpus: an original, or how it was derived from one.
 
-    ORIGINAL = "original"
-    EXACT_COPY = "exact_copy"
-    MARKUP_COPY = "markup_copy"
-    NEAR_COPY = "near_copy"
-    NUMBER_CHANGED = "number_changed"
-    POLARITY_CHANGED = "polarity_changed"
-    SHORT = "short"
-    SHORT_COPY = "short_copy"
-    EMPTY = "empty"
-    MISSING = "missing"
-    NOT_TEXT = "not_text"
+    share: of all documents; due: the expected decision, kept, duplicate or skipped; text: of the
+    table.
+    """
 
+    share: float
+    due: str
+    text: Message
 
-KINDS: Mapping[Kind, tuple[float, str, Message]] = {
-    Kind.ORIGINAL: (0, "kept", Message("a text of its own")),  # and what is left over
-    Kind.EXACT_COPY: (0.08, "duplicate", Message("the same text")),
-    Kind.MARKUP_COPY: (0.08, "duplicate", Message("the same text in other HTML")),
-    Kind.NEAR_COPY: (0.08, "duplicate", Message("a typo, a note, other commas")),
-    Kind.NUMBER_CHANGED: (0.05, "kept", Message("asks with another number")),
-    Kind.POLARITY_CHANGED: (0.02, "kept", Message("asks for the opposite")),
-    Kind.SHORT: (0.03, "kept", Message("8 characters at most")),
-    Kind.SHORT_COPY: (0.01, "duplicate", Message("the same short text")),
-    Kind.EMPTY: (0.01, "skipped", Message("HTML or spaces without words")),
-    Kind.MISSING: (0.01, "skipped", Message("the field is missing")),
-    Kind.NOT_TEXT: (0.01, "skipped", Message("a number, a list, bytes ...")),
-}
-"""By kind: its share of all documents, the expected decision, and a description."""
+    def __new__(cls, value: str, share: float, due: str, text: Message) -> Self:
+        """Return a member with its three attributes."""
+        kind = str.__new__(cls, value)
+        kind._value_, kind.share, kind.due, kind.text = value, share, due, text
+        return kind
+
+    ORIGINAL = "original", 0, "kept", Message("a text of its own")  # and the rest of all
+    EXACT_COPY = "exact_copy", 0.08, "duplicate", Message("the same text")
+    MARKUP_COPY = "markup_copy", 0.08, "duplicate", Message("the same text in other HTML")
+    NEAR_COPY = "near_copy", 0.08, "duplicate", Message("a typo, a note, other commas")
+    NUMBER_CHANGED = "number_changed", 0.05, "kept", Message("asks with another number")
+    POLARITY_CHANGED = "polarity_changed", 0.02, "kept", Message("asks for the opposite")
+    SHORT = "short", 0.03, "kept", Message("8 characters at most")
+    SHORT_COPY = "short_copy", 0.01, "duplicate", Message("the same short text")
+    EMPTY = "empty", 0.01, "skipped", Message("HTML or spaces without words")
+    MISSING = "missing", 0.01, "skipped", Message("the field is missing")
+    NOT_TEXT = "not_text", 0.01, "skipped", Message("a number, a list, bytes ...")
+
 
 _LONGEST = 400  # characters of an original before its closing question
 _NEAR_COPY_FROM = 100  # shorter texts change too much by one character
 _RETRIES = 40
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_^{/.\\])\d+(?:\.\d+)?")
-_CHOICES = re.compile(r"A\. |①|甲：")  # what the first choice begins with
+_CHOICES = re.compile(r"A\. |①|甲：")  # the start of the first choice
 _NAME = re.compile("|".join(_WORDS["given"] + _WORDS["city"] + _WORDS["region"]))
-
-
-def due(kind: Kind | str) -> str:
-    """Return the expected decision of a kind: kept, duplicate or skipped."""
-    return KINDS[Kind(kind)][1]
 
 
 def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
@@ -163,7 +157,7 @@ _Deriver = Callable[[random.Random, _Draft], str | None]
 
 
 def _drafts(rng: random.Random, size: int) -> list[_Draft]:
-    counts = {kind: round(size * share) for kind, (share, *_) in KINDS.items()}
+    counts = {kind: round(size * kind.share) for kind in Kind}
     used: set[str] = set()
     originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
     shorts = [_short(rng, used) for _ in range(counts.pop(Kind.SHORT))]
@@ -187,9 +181,9 @@ def _derived(
         source = rng.choice(sources)
         text = maker(rng, source)
         answer = source.answer
-        if text is None or (due(kind) == "kept" and text in used):
+        if text is None or (kind.due == "kept" and text in used):
             continue
-        if due(kind) == "kept":
+        if kind.due == "kept":
             used.add(text)
             answer = rng.choice([letter for letter in "ABCD" if letter != answer])
         rank = rng.uniform(source.rank, 1)
@@ -311,10 +305,9 @@ _DATABASE, _SOURCE, _TARGET = "dedup_demo", "questions", "unique_questions"
 
 
 class Row(NamedTuple):
-    """A kind of documents: expected decision, number of documents, number with that decision."""
+    """A kind of documents: number of all, number of those with the expected decision."""
 
     kind: Kind
-    due: str
     planted: int
     found: int
 
@@ -359,5 +352,6 @@ def score(corpus: Sequence[Mapping[str, Any]], decided: Mapping[int, Sequence[st
     """Return a row for each kind; decided: by `_id`, its decisions, of which one is expected."""
     planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
     for each in corpus:
-        found[each["kind"]] += list(decided.get(each["_id"], ())) == [due(each["kind"])]
-    return [Row(kind, due(kind), planted[kind], found[kind]) for kind in Kind]
+        due = Kind[each["kind"].upper()].due
+        found[each["kind"]] += list(decided.get(each["_id"], ())) == [due]
+    return [Row(kind, planted[kind], found[kind]) for kind in Kind]

@@ -129,9 +129,9 @@ def _application(review: Review, language: str) -> Starlette:
 
 
 def _failure(request: Request, error: Exception) -> Response:
-    known = isinstance(error, DedupError)
-    status = 503 if isinstance(error, DatabaseUnreachable) else 409 if known else 500
-    why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
+    is_ours = isinstance(error, DedupError)
+    status = 503 if isinstance(error, DatabaseUnreachable) else 409 if is_ours else 500
+    why = f"{error}" if is_ours else f"unexpected {type(error).__name__}: {error}"
     if "hx-request" not in request.headers:
         return PlainTextResponse(f"{why}\n", status)
     headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML"}
@@ -210,5 +210,5 @@ class _Admission:
         open_to_all = scope["method"] == "GET" and (path == "/" or path.startswith("/static/"))
         if open_to_all or len(tokens) != 1:
             return open_to_all
-        # in a time that does not depend on where they differ
+        # in a time that is the same for every wrong token
         return secrets.compare_digest(tokens[0].encode(), self._ticket.token.encode())

@@ -1,6 +1,7 @@
 """The command line: its commands, their help, and the exit code of every error.
 
-The library counts characters where it breaks lines; a Chinese one takes two columns.
+The help is rendered here, since the library breaks lines by characters, and a Chinese character
+takes two columns.
 """
 
 import difflib
@@ -100,11 +101,11 @@ class Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and remaining words; UsageError for an unknown name."""
-        name, known = args[0], self.list_commands(ctx)
-        if name in known or name.startswith("-"):
+        name, names = args[0], self.list_commands(ctx)
+        if name in names or name.startswith("-"):
             return super().resolve_command(ctx, args)
         problem = Message("no such command: {name}", name=name)
-        raise UsageError(_refused(ctx, _perhaps(problem, difflib.get_close_matches(name, known))))
+        raise UsageError(_refused(ctx, _perhaps(problem, difflib.get_close_matches(name, names))))
 
 
 class _LazyCommands(Group):
@@ -305,8 +306,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_asked_for: bool) -> None:
+    if is_asked_for:
         typer.echo(f"dedup {__version__}")
         raise typer.Exit
 

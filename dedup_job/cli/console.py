@@ -261,9 +261,9 @@ def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
 
 def _yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
     hint = "[Y/n]" if default else "[y/N]"
-    known = {"": default, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
+    words = {"": default, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
     while True:
         line = typer.prompt(f"{question} {hint}", default="", show_default=False, err=err)
-        if (agreed := known.get(line.strip().lower())) is not None:
+        if (agreed := words.get(line.strip().lower())) is not None:
             return agreed
         typer.echo(localized(Message("Answer y or n.")), err=err)

@@ -35,7 +35,7 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run_record import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.commands.run import ShardPlan
+    from dedup_job.commands.run import Distributor
     from dedup_job.mongo.checks import Overview
     from dedup_job.runs.survey import Survey
     from dedup_job.settings import Settings
@@ -120,14 +120,14 @@ def run(
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
         collector = commands.run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
-        plan = None if cluster is None else _on_cluster(cluster)
+        distributor = None if cluster is None else _on_cluster(cluster)
         on_report = partial(_goes_on, metrics, report)
         with shown_progress(metrics) as progress:
             begun = stop.wait_for_batch
             watch = commands.run.Watch(
                 progress, stop, begun, agree, print_warning, collector, on_report
             )
-            outcome = metrics.report = commands.run.run_job(settings, request, watch, plan)
+            outcome = metrics.report = commands.run.run_job(settings, request, watch, distributor)
         _print_report(outcome, report, profile=profile)
         survey = collector.survey if collector else None
         _show_more(settings, outcome, survey, html, metrics, real_run)
@@ -194,7 +194,7 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
         _write_report(outcome, file)
 
 
-def _on_cluster(address: str) -> "ShardPlan":
+def _on_cluster(address: str) -> "Distributor":
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster import on_cluster  # here: few runs need it
@@ -383,7 +383,7 @@ def demo(
 
     The run is on a MongoDB server of its own.
     """
-    from dedup_job.demo import KINDS, run_demo  # here: --help should not wait for it
+    from dedup_job.demo import run_demo  # here: --help should not wait for it
 
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
@@ -395,8 +395,8 @@ def demo(
     what, should = Message("what was planted"), Message("should be")
     as_due = figures(Message("decided so"))
     table = new_table(what, *figures(Message("planted")), should, *as_due)
-    for kind, due, number, found in rows:
-        table.add_row(KINDS[kind][2], f"{number:,}", Message(due), f"{found:,}")
+    for kind, number, found in rows:
+        table.add_row(kind.text, f"{number:,}", Message(kind.due), f"{found:,}")
     out.table(table)
     out.say()
     out.paragraph(

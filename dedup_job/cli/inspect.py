@@ -259,9 +259,9 @@ def _table_of_near(inspected: Inspected, near: Sequence[Near], console: Output) 
 def _dropped(item: Item, dropped: int, target: str) -> Message:
     if not dropped:
         return Message("No document was dropped for it.")
-    of = ("--what", "dropped", "--of", unmistakable(item.key), "--target", target)
+    words = ("--what", "dropped", "--of", unmistakable(item.key), "--target", target)
     return Message(
         "Dropped for it: {documents}; `{command}` lists them.",
         documents=counted(dropped, "document"),
-        command=command_line("list", *of),
+        command=command_line("list", *words),
     )

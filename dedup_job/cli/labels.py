@@ -82,8 +82,8 @@ def review(
         server, name = _server(), use.own_name(name)
         with server.bound(port) as socket, ExitStack() as stack:
             with working(Message("ended; no answer was stored.")) as progress:
-                drawn = use.open_review(settings, target, name, (sample, seed), progress)
-                opened = stack.enter_context(drawn)
+                context = use.open_review(settings, target, name, (sample, seed), progress)
+                opened = stack.enter_context(context)
             about = {"name": opened.name, "place": opened.stored_in}
             ended = Message("ended; what {name} answered is stored in {place}.", **about)
             with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
@@ -104,8 +104,8 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
     lines = text.split("\n")
     with working(Message("ended; no label was stored.")) as progress:
         count = commands.review.import_labels(settings, target, lines, name, progress)
-    done = Message("{number:,} labels are new or later than those that were there", number=count)
-    typer.echo(localized(done))
+    line = Message("{number:,} labels are new or later than those that were there", number=count)
+    typer.echo(localized(line))
 
 
 def _server() -> Any:

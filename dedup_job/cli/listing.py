@@ -1,4 +1,4 @@
-"""`dedup list` and `dedup report`: what a person may want to look at in a target."""
+"""`dedup list` and `dedup report`: documents of a target as lists and as a page."""
 
 from __future__ import annotations
 
@@ -184,8 +184,8 @@ def _line(one: DecidedDocument, console: Output) -> Text:
     elif one.text is not None:
         text = Text(pairs.visible(one.text[:width]))
     else:
-        gone = Message("its text is gone") if one.of else ""
-        text = Text(pairs.visible(localized(one.detail or gone)))
+        no_text = Message("its text is gone") if one.of else ""
+        text = Text(pairs.visible(localized(one.detail or no_text)))
     text.truncate(width, overflow="ellipsis")
     return line.append("  ").append_text(text) if text else line
 

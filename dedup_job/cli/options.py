@@ -1,4 +1,4 @@
-"""Options that several commands share or that stand for settings, and `dedup config`."""
+"""Options that several commands share or that set a setting, and `dedup config`."""
 
 import functools
 import inspect
@@ -109,7 +109,7 @@ CONNECTION = ("uri", "uri_file", "db")
 
 @dataclass(frozen=True, slots=True)
 class SharedOptions:
-    """Values of the options that stand for settings, by parameter; None if not typed."""
+    """Values of the options that set a setting, by parameter; None if not typed."""
 
     values: Mapping[str, Any]
 
@@ -231,11 +231,11 @@ def init(
     check_new("FILE", file, overwrite=overwrite)
     text = "\n".join(_commented_settings(options.loaded(), file))
     save(file, f"{text}\n", Message("the settings file"))
-    done = Message(
+    advice = Message(
         "{file} is written. Look through it, then give `--config {file}` with every command.",
         file=file,
     )
-    console().say(done)
+    console().say(advice)
 
 
 def _commented_settings(loaded: "Loaded", file: Path) -> Iterator[str]:

@@ -55,8 +55,8 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
     """Decide texts, or (id, text) pairs, as a run does: the first of several is kept.
 
     Yields an Outcome for each, in order; an iterator is read 2,000 texts at a time. A text that is
-    None is skipped as missing. The kept texts are held in memory. settings: by default those of
-    the environment; those of the database have no effect. UsageError if an item is no text.
+    None is skipped as missing. The kept texts are held in memory. settings: by default of the
+    environment; settings of the database have no effect. UsageError if an item is no text.
     """
     is_table = hasattr(texts, "columns")  # it would yield their names
     if isinstance(texts, str | bytes) or is_table or not isinstance(texts, Iterable):
@@ -131,7 +131,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBAC
     """Copy the kept rows of a file to another one, decided in their order as by a run.
 
     A requested stop ends it, and nothing is written. UsageError if a file has the wrong format or
-    stands for another one, DedupError if one cannot be read or written.
+    two paths lead to one file, DedupError if one cannot be read or written.
     """
     expect_settings(settings)
     source, out, ledger = _named(files)
@@ -209,14 +209,14 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
 
 def check_apart(files: Iterable[Path]) -> None:
     """Raise UsageError if two paths lead to one file."""
-    known: dict[str, Path] = {}
+    by_real: dict[str, Path] = {}
     for file in files:
         real = os.path.realpath(file)  # without an error for links that lead in a circle
-        if real in known:
+        if real in by_real:
             raise UsageError(
                 "{one} and {other} are one file: what is read, each file that is written and "
                 "the report need a name of their own.",
-                one=known[real],
+                one=by_real[real],
                 other=file,
             )
-        known[real] = file
+        by_real[real] = file

@@ -209,10 +209,10 @@ class _Inspector:
         item = Item(shown(key), key, kept or None)
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
-        gone = Message("the target no longer holds it")
+        missing = Message("the target no longer holds it")
         if place := id_keys.place_of(key):
-            gone = Message("{collection} no longer holds it", collection=place)
-        return replace(item, why_not=gone if kept is None else Message("its text is gone"))
+            missing = Message("{collection} no longer holds it", collection=place)
+        return replace(item, why_not=missing if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
         cleaned = Cleaner(self._settings.cleaning).clean(text)
@@ -254,7 +254,7 @@ class _Inspector:
             for key in found
             if (text := texts.get(key)) is not None  # others are gone from the target
         ]
-        near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
+        near.sort(key=_nearness)
         if not item.key:
             base = replace(base, items=(self._decided(item, index),))
         among -= item.decided is not None and item.decided.decision == KEPT  # it is one of them
@@ -275,8 +275,10 @@ def _candidates(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
     return dict(zip(index.documents(numbers)[0].list(), numbers.tolist(), strict=True))
 
 
-def _nearness(view: PairView) -> tuple[float, int]:
-    return -view.similarity, 64 if view.distance is None else view.distance
+def _nearness(one: Near) -> tuple[bool, float, int]:
+    view = one.view
+    distance = 64 if view.distance is None else view.distance
+    return view.refused_by is not None, -view.similarity, distance
 
 
 def _plain(value: Any) -> Any:

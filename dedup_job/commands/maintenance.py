@@ -207,7 +207,7 @@ def restore(
                 for row in rows
             }
             keys = _all_dropped(session, names, restored, requeue=requeue)
-            if requeue:  # the next run has to find what the source's changes do not name
+            if requeue:  # the next run must find documents that no source change names
                 target.retry(lambda: target.state.update({"bookmark": None}))
             entry = rollback.begun(target, command, _entry(session, began, status))
             result = Restored(target.name, entry["_id"], len(restored))
@@ -243,8 +243,8 @@ def _all_dropped(
             except UsageError as e:
                 wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
-            there = [record for _, record in part]
-            kept = [*map(_gone, there)] if requeue else _kept_all(session, there)
+            found_records = [record for _, record in part]
+            kept = [*map(_gone, found_records)] if requeue else _kept_all(session, found_records)
             wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
         progress.advance(looked_up)

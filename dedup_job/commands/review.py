@@ -185,7 +185,7 @@ def import_labels(
     name: str | None = None,
     progress: Progress = QUIET,
 ) -> int:
-    """Store labels from lines of JSON; return the number of new ones and of later ones.
+    """Store labels from lines of JSON that are new or later than stored ones; return their number.
 
     name: the person who labelled, for lines without a name. UsageError names malformed lines; then
     none is stored.

@@ -84,15 +84,15 @@ class Watch:
 
 
 NO_CALLBACKS = Watch()
-ShardPlan = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
-"""Returns a context of the job with its pages prepared by other processes."""
+Distributor = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
+"""Returns a context of the job in which other processes prepare its pages."""
 
 
 def run_job(
     settings: Settings,
     request: Request,
     watch: Watch = NO_CALLBACKS,
-    spread: ShardPlan | None = None,
+    spread: Distributor | None = None,
 ) -> Run:
     """Connect, check all that can be checked before the first write, run; return the report."""
     if request.follow and (request.limit or request.dry_run):
@@ -208,7 +208,7 @@ def _largest_index(limit: int | None, source: Source, target: TargetReader) -> i
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return the versions of the packages that decide, by name; they are equal on all machines."""
+    """Return the versions of packages by name, which all machines of a cluster must share."""
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
@@ -305,8 +305,7 @@ class SurveyCollector:
     def _hold(
         self, part: tuple[str, str], most: int, rank: float, document: Document, decision: Decision
     ) -> None:
-        """Keep a document if its rank is among the `most` lowest."""
-        held = self._held[part]
+        held = self._held[part]  # the lowest ranks, in order
         if len(held) < most or rank < held[-1][0]:
             insort(held, (rank, decided_document(document, decision)), key=itemgetter(0))
             del held[most:]
@@ -322,9 +321,9 @@ class SurveyCollector:
         pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
         keys = {one.pair.of for one in pairs.values()}
         keys |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
-        known = texts(sorted(keys - {b""}))
+        by_key = texts(sorted(keys - {b""}))
         found = {
-            key: replace(one, other=known.get(one.pair.of), text=one.text or known.get(key))
+            key: replace(one, other=by_key.get(one.pair.of), text=one.text or by_key.get(key))
             for key, one in pairs.items()
         }
         about = report.about

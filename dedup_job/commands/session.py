@@ -222,8 +222,7 @@ def available_cores() -> int:
     return max(min(cores, int(quota[0] // quota[1])), 1) if quota else cores
 
 
-def available_memory() -> float:
-    """Return the bytes that this process may still allocate, by the machine or its container."""
+def _available_memory() -> float:
     available = float(psutil.virtual_memory().available)
     most, used = _numbers("memory.max"), _numbers("memory.current")
     return min(available, most[0] - used[0]) if most and used else available
@@ -252,7 +251,7 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
     little for any index.
     """
     allowed = settings.run.max_memory
-    limit = available_memory() if allowed is None else allowed
+    limit = _available_memory() if allowed is None else allowed
     if allowed is not None and allowed < _PROCESS + _LEAST_GROWING:
         raise UsageError(
             "run.max_memory allows {allowed:,.1f} GB; a run takes {least:,.1f} GB at least, "

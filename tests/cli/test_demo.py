@@ -1,6 +1,6 @@
 """`dedup demo`: what was planted, and what became of it."""
 
-from dedup_job.demo import Kind, due, make_corpus, score
+from dedup_job.demo import Kind, make_corpus, score
 from tests.running import invoke, refusal
 
 
@@ -21,9 +21,9 @@ def test_no_server_lies_among_other_files(tmp_path, monkeypatch):
     assert "holds files that are no server's" in str(refusal("demo", "--embedded", ""))
 
 
-def test_a_document_that_is_lost_or_doubled_or_decided_otherwise_is_not_as_due():
+def test_a_document_that_is_lost_or_doubled_or_decided_otherwise_is_counted():
     corpus = make_corpus(300)
-    decided = {each["_id"]: [due(each["kind"])] for each in corpus}
+    decided = {each["_id"]: [Kind[each["kind"].upper()].due] for each in corpus}
     assert all(row.planted == row.found for row in score(corpus, decided))
     lost, other, *_ = (each["_id"] for each in corpus if each["kind"] == Kind.ORIGINAL)
     (twice, *_) = (each["_id"] for each in corpus if each["kind"] == Kind.EXACT_COPY)

@@ -78,6 +78,13 @@ def test_no_failure_shows_the_password(server, change, arguments, code, tracebac
     assert "geheim" not in result.stdout + result.stderr
 
 
+def test_a_wrong_password_is_named_and_an_id_that_looks_alike_is_none(server):
+    wrong = dedup("run", *NAMES, uri=named(server, "geheim-wrong"))
+    assert "refused user or password" in wrong.stderr
+    error = refusal("inspect", "--target", "d.t", "mailto:a@b.c", DEDUP_URI="mongodb://u:PW")
+    assert "is not valid" in str(error)  # the connection string
+
+
 @pytest.mark.parametrize("traceback", ["", "1"])
 def test_an_unexpected_error_shows_no_password(server, traceback):
     """Whatever breaks deep inside, with the client in its hands."""
