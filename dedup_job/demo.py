@@ -91,18 +91,18 @@ def _inline(rng: random.Random, text: str) -> str:
 class Kind(StrEnum):
     """The kind of a document of the corpus: an original, or how it was derived from one.
 
-    share: of all documents; due: the expected decision, kept, duplicate or skipped; text: of the
+    share: of all documents; expected: the expected decision, kept, duplicate or skipped; text: of the
     table.
     """
 
     share: float
-    due: str
+    expected: str
     text: Message
 
-    def __new__(cls, value: str, share: float, due: str, text: Message) -> Self:
+    def __new__(cls, value: str, share: float, expected: str, text: Message) -> Self:
         """Return a member with its three attributes."""
         kind = str.__new__(cls, value)
-        kind._value_, kind.share, kind.due, kind.text = value, share, due, text
+        kind._value_, kind.share, kind.expected, kind.text = value, share, expected, text
         return kind
 
     ORIGINAL = "original", 0, "kept", Message("a text of its own")  # and the rest of all
@@ -181,9 +181,9 @@ def _derived(
         source = rng.choice(sources)
         text = maker(rng, source)
         answer = source.answer
-        if text is None or (kind.due == "kept" and text in used):
+        if text is None or (kind.expected == "kept" and text in used):
             continue
-        if kind.due == "kept":
+        if kind.expected == "kept":
             used.add(text)
             answer = rng.choice([letter for letter in "ABCD" if letter != answer])
         rank = rng.uniform(source.rank, 1)
@@ -352,6 +352,6 @@ def score(corpus: Sequence[Mapping[str, Any]], decided: Mapping[int, Sequence[st
     """Return a row for each kind; decided: by `_id`, its decisions, of which one is expected."""
     planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
     for each in corpus:
-        due = Kind[each["kind"].upper()].due
-        found[each["kind"]] += list(decided.get(each["_id"], ())) == [due]
+        expected = Kind[each["kind"].upper()].expected
+        found[each["kind"]] += list(decided.get(each["_id"], ())) == [expected]
     return [Row(kind, planted[kind], found[kind]) for kind in Kind]

@@ -396,7 +396,7 @@ def demo(
     as_due = figures(Message("decided so"))
     table = new_table(what, *figures(Message("planted")), should, *as_due)
     for kind, number, found in rows:
-        table.add_row(kind.text, f"{number:,}", Message(kind.due), f"{found:,}")
+        table.add_row(kind.text, f"{number:,}", Message(kind.expected), f"{found:,}")
     out.table(table)
     out.say()
     out.paragraph(

@@ -33,7 +33,7 @@ _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _WORDS = 40  # keywords shown
 _DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # heads of both texts
-_ASKED = (Message("first"), Message("second"))
+_ORDINALS = (Message("first"), Message("second"))
 _APART = {
     "channels": Message("no candidate generator finds the pair"),
     "sketch": Message("too few equal bits of the sketches"),
@@ -150,7 +150,7 @@ def _alone(side: Item) -> Message:
 
 def _pair(inspected: Inspected, view: PairView, console: Output) -> Iterator[Block]:
     left, right = inspected.sides
-    names = _DROPPED if inspected.original else _ASKED
+    names = _DROPPED if inspected.original else _ORDINALS
     yield pairs.both_texts(names, left.text, right.text, console)
     if view.differences:
         rows = ((each.kind, each.place, each.text, each.of) for each in view.differences)

@@ -244,9 +244,10 @@ def _counts(result: LearnResult) -> Iterator[Message]:
     )
     if result.unsure:
         yield Message("left out: {number:,} unsure", number=result.unsure)
-    if result.gone:
+    if result.unusable:
         yield Message(
-            "left out: {number:,} with a text that is gone, or with equal texts", number=result.gone
+            "left out: {number:,} with a text that is gone, or with equal texts",
+            number=result.unusable,
         )
     if many := len(result.contradictions):
         labels = counted(many, "label")

@@ -86,14 +86,14 @@ def list_(
     them is about that of all; the same seed draws the same pairs, while no more are added. Nothing
     is written.
     """
-    wanted = ListFilter(what, of, kind, run)
-    _list(options, target, wanted, form, texts=texts, limit=limit, random=random, seed=seed)
+    selection = ListFilter(what, of, kind, run)
+    _list(options, target, selection, form, texts=texts, limit=limit, random=random, seed=seed)
 
 
 def _list(
     options: opt.SharedOptions,
     target: str,
-    wanted: ListFilter,
+    selection: ListFilter,
     form: _Format,
     *,
     texts: bool,
@@ -101,8 +101,8 @@ def _list(
     random: bool,
     seed: int | None,
 ) -> None:
-    if wanted.run is not None:
-        opt.check_range("--run", wanted.run, 1, _MOST)
+    if selection.run is not None:
+        opt.check_range("--run", selection.run, 1, _MOST)
     if seed is not None:
         opt.check_range("--seed", seed, 0, _MOST)
         if not random:
@@ -112,13 +112,13 @@ def _list(
         opt.check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
-    query, use = (options.load(), target, wanted), commands.look
+    query, use = (options.load(), target, selection), commands.look
     if as_table or random:
         size = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
             sample = use.sample_pairs(*query, *size, progress, texts=as_table or texts)
         if as_table:
-            _show(sample, wanted.what, console(), texts=texts)
+            _show(sample, selection.what, console(), texts=texts)
         else:
             _write([sample.documents], form, texts=texts)
         return

@@ -43,7 +43,7 @@ class LabeledPair(NamedTuple):
 class LearnResult:
     """A trained model, the settings of the target, and the number of labels by kind.
 
-    gone: labels without one of their texts, or with equal ones; contradictions: messages about
+    unusable: labels without one of their texts, or with equal ones; contradictions: messages about
     labels that a later one replaces.
     """
 
@@ -54,7 +54,7 @@ class LearnResult:
     same: int
     different: int
     unsure: int
-    gone: int
+    unusable: int
     contradictions: Sequence[str] = ()
 
     def settings_with(self, model: Path) -> dict[str, dict[str, Any]]:

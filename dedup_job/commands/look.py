@@ -306,27 +306,27 @@ def _plain(value: Any) -> Any:
 def list_documents(
     settings: Settings,
     target: str,
-    wanted: ListFilter,
+    selection: ListFilter,
     progress: Progress = QUIET,
     *,
     limit: int | None = None,
     texts: bool = False,
 ) -> Iterator[list[DecidedDocument]]:
     """Yield the documents that a filter selects, in pages: by `_id`, or largest groups first."""
-    with _sampler(settings, target, wanted, progress) as sampler:
+    with _sampler(settings, target, selection, progress) as sampler:
         yield from sampler.pages(limit, texts=texts)
 
 
 def list_ids(
     settings: Settings,
     target: str,
-    wanted: ListFilter,
+    selection: ListFilter,
     progress: Progress = QUIET,
     *,
     limit: int | None = None,
 ) -> Iterator[list[str]]:
     """Yield the ids of the selected documents, in pages, as `restore` and `inspect` take them."""
-    with _sampler(settings, target, wanted, progress) as sampler:
+    with _sampler(settings, target, selection, progress) as sampler:
         yield from sampler.ids(limit)
 
 
@@ -340,7 +340,7 @@ class Sample(NamedTuple):
 def sample_pairs(
     settings: Settings,
     target: str,
-    wanted: ListFilter,
+    selection: ListFilter,
     number: int,
     seed: int | None = None,
     progress: Progress = QUIET,
@@ -351,25 +351,27 @@ def sample_pairs(
 
     The same seed draws the same ones. Most doubtful are near duplicates with the largest part left
     out of the comparison, then the least likely, and the likeliest of refused pairs; by similarity
-    if no model decided. UsageError if `wanted` selects no pairs and a seed is given.
+    if no model decided. UsageError if `selection` selects no pairs and a seed is given.
     """
-    if seed is not None and wanted.what not in PAIRS:
+    if seed is not None and selection.what not in PAIRS:
         raise UsageError(
-            "{what} are not drawn at random; {pairs} are.", what=wanted.what, pairs=", ".join(PAIRS)
+            "{what} are not drawn at random; {pairs} are.",
+            what=selection.what,
+            pairs=", ".join(PAIRS),
         )
-    with _sampler(settings, target, wanted, progress) as sampler:
+    with _sampler(settings, target, selection, progress) as sampler:
         return Sample(sampler.sample(number, seed, texts=texts), sampler.count())
 
 
 @contextmanager
 def _sampler(
-    settings: Settings, target: str, wanted: ListFilter, progress: Progress
+    settings: Settings, target: str, selection: ListFilter, progress: Progress
 ) -> Iterator[Sampler]:
-    wanted.check()
+    selection.check()
     with open_target(settings, target, progress) as session:
         progress.stage(Message("looking through the ledger"))
-        of_key = None if wanted.of is None else _kept_key(session, wanted.of)
-        sampler = Sampler(session.target, wanted, of_key, name=naming(session.target))
+        of_key = None if selection.of is None else _kept_key(session, selection.of)
+        sampler = Sampler(session.target, selection, of_key, name=naming(session.target))
         sampler.check()
         yield sampler
 
@@ -404,15 +406,15 @@ def survey_target(settings: Settings, name: str, progress: Progress = QUIET) -> 
         own = [row for row in rows if not is_by_hand(row)]
         lines = [with_checkpoint(Run.from_row(row), state) for row in own]
         live = (line.counts for line in lines if line.status != Status.UNDONE)
-        summed, held = sum(live, Counts()), held_counts(target)
+        summed, stored = sum(live, Counts()), held_counts(target)
         progress.stage(Message("drawing samples"))
         near = sampler(ListKind.NEAR).draw(_SEED, EXTREME, RANDOM)
         refused = sampler(ListKind.REFUSED).draw(_SEED, EXTREME, RANDOM)
         found = PairReader(target).read([*near.pairs, *refused.pairs])
-        others = sampler(ListKind.EXACT).sample(OTHERS, _SEED)
+        equal = sampler(ListKind.EXACT).sample(OTHERS, _SEED)
         for what, reasons in NO_TEXT.items():
             for reason in reasons:
-                others += sampler(ListKind(what), reason=reason).first(OTHERS)
+                equal += sampler(ListKind(what), reason=reason).first(OTHERS)
         progress.stage(Message("looking for the largest groups"))
         groups = [
             Group(one, sampler(ListKind.DROPPED, of_key=one.key).first(_MEMBERS))
@@ -422,14 +424,14 @@ def survey_target(settings: Settings, name: str, progress: Progress = QUIET) -> 
         made = last.get("settings", {}), last.get("versions", {})
         return Survey(
             about=About(target.source.full_name, target.name, *made, dry_run=False),
-            counts=replace(held, **{name: getattr(summed, name) for name in _OF_RUNS}),
+            counts=replace(stored, **{name: getattr(summed, name) for name in _OF_RUNS}),
             restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
             source_gone=not target.retry(target.source.estimated_document_count),
             threshold=decision.confidence if decision.judges else decision.similarity,
             judged=decision.judges,
             near=near.changed(found),
             refused=refused.changed(found),
-            others=others,
+            others=equal,
             groups=groups,
             runs=lines[-_RUNS:],
             runs_left_out=max(0, len(lines) - _RUNS),

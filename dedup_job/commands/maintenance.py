@@ -244,7 +244,11 @@ def _all_dropped(
                 wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
             found_records = [record for _, record in part]
-            kept = [*map(_gone, found_records)] if requeue else _kept_all(session, found_records)
+            kept = (
+                [*map(_only_in_ledger, found_records)]
+                if requeue
+                else _kept_all(session, found_records)
+            )
             wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
         progress.advance(looked_up)
@@ -260,7 +264,7 @@ def _all_dropped(
     return [*found.values()]
 
 
-def _gone(record: Record) -> Message | None:
+def _only_in_ledger(record: Record) -> Message | None:
     if record.source is not None or record.stored is None:
         return None
     return Message(

@@ -193,8 +193,8 @@ def _refresher(
         return None
     recheck = PairRecheck(settings.decision, settings.index, models)
 
-    def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
-        return [not isinstance(one, str) for one in recheck.decide(texts, others)]
+    def alike(texts: Sequence[str], former: Sequence[str]) -> list[bool]:
+        return [not isinstance(one, str) for one in recheck.decide(texts, former)]
 
     return Refresher(target, source, *policies, settings.abort_if.leaving, alike, progress)
 
@@ -305,20 +305,20 @@ class SurveyCollector:
     def _hold(
         self, part: tuple[str, str], most: int, rank: float, document: Document, decision: Decision
     ) -> None:
-        held = self._held[part]  # the lowest ranks, in order
-        if len(held) < most or rank < held[-1][0]:
-            insort(held, (rank, decided_document(document, decision)), key=itemgetter(0))
-            del held[most:]
+        lowest = self._held[part]  # the lowest ranks, in order
+        if len(lowest) < most or rank < lowest[-1][0]:
+            insort(lowest, (rank, decided_document(document, decision)), key=itemgetter(0))
+            del lowest[most:]
 
-    def _drawn(self, what: ListKind) -> PairSample:
+    def _sample(self, what: ListKind) -> PairSample:
         parts = ([one for _, one in self._held[what, part]] for part in ("extreme", "random"))
         return PairSample(self._bins[what], *parts)
 
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey at the end of the run; texts: looks up texts of kept documents by key."""
-        near, refused = map(self._drawn, (ListKind.NEAR, ListKind.REFUSED))
-        others = [one for (p, _), held in self._held.items() if p == _OTHER for _, one in held]
-        pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
+        near, refused = map(self._sample, (ListKind.NEAR, ListKind.REFUSED))
+        equal = [one for (p, _), low in self._held.items() if p == _OTHER for _, one in low]
+        pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *equal)}
         keys = {one.pair.of for one in pairs.values()}
         keys |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
         by_key = texts(sorted(keys - {b""}))
@@ -336,7 +336,7 @@ class SurveyCollector:
             judged=judged,
             near=near.changed(found),
             refused=refused.changed(found),
-            others=[found[one.key] for one in others],
+            others=[found[one.key] for one in equal],
             runs=[report],
         )
 

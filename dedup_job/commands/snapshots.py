@@ -208,8 +208,8 @@ class SnapshotStore:
                 "it holds {number:,} documents, the target {count:,}", number=kept.live, count=count
             )
         live = kept.live_numbers()
-        drawn = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
-        keys, values = kept.documents(drawn)
+        sampled = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
+        keys, values = kept.documents(sampled)
         sample = dict(zip(keys.list(), values.tolist(), strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")

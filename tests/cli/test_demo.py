@@ -23,7 +23,7 @@ def test_no_server_lies_among_other_files(tmp_path, monkeypatch):
 
 def test_a_document_that_is_lost_or_doubled_or_decided_otherwise_is_counted():
     corpus = make_corpus(300)
-    decided = {each["_id"]: [Kind[each["kind"].upper()].due] for each in corpus}
+    decided = {each["_id"]: [Kind[each["kind"].upper()].expected] for each in corpus}
     assert all(row.planted == row.found for row in score(corpus, decided))
     lost, other, *_ = (each["_id"] for each in corpus if each["kind"] == Kind.ORIGINAL)
     (twice, *_) = (each["_id"] for each in corpus if each["kind"] == Kind.EXACT_COPY)
