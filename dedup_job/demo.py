@@ -91,8 +91,8 @@ def _inline(rng: random.Random, text: str) -> str:
 class Kind(StrEnum):
     """The kind of a document of the corpus: an original, or how it was derived from one.
 
-    share: of all documents; expected: the expected decision, kept, duplicate or skipped; text: of the
-    table.
+    share: of all documents; expected: the right decision, kept, duplicate or skipped; text: of
+    the table.
     """
 
     share: float

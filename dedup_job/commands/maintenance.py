@@ -243,12 +243,8 @@ def _all_dropped(
             except UsageError as e:
                 wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
-            found_records = [record for _, record in part]
-            kept = (
-                [*map(_only_in_ledger, found_records)]
-                if requeue
-                else _kept_all(session, found_records)
-            )
+            rows = [record for _, record in part]
+            kept = [*map(_only_in_ledger, rows)] if requeue else _kept_all(session, rows)
             wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
         progress.advance(looked_up)
