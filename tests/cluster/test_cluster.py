@@ -18,19 +18,20 @@ from tests.faults.cluster import WORKER, processes_of
 from tests.faults.subject import Subject
 from tests.running import dedup, refusal
 
-_SLOW = {"DEDUP_RUN__MAX_RATE": "1000"}
+_SLOW = {"DEDUP_RUN__MAX_RATE": "500"}
 _FIELDS = ("--field", "title,body", "--keep", "longest", "--keep", "newest:_id")
 PASSWORD = "not-to-be-seen-2718"
 
 
 @pytest.fixture(scope="module")
 def subject(replica_set, tmp_path_factory):
-    """Return a subject with several text fields; `alone` is what a run without a cluster keeps."""
+    """Return a subject with two text fields; `alone` is the target of a run without a cluster."""
     with MongoClient(replica_set) as client, suppress(OperationFailure):
         client.admin.command("createUser", "cluster", pwd=PASSWORD, roles=["root"])
     uri = replica_set.replace("mongodb://", f"mongodb://cluster:{PASSWORD}@", 1)
     cutting = {"DEDUP_CLEANING__CUT_AT": '["（"]'}
-    made = Subject(uri, tmp_path_factory.mktemp("cluster"), name="cluster", environment=cutting)
+    folder = tmp_path_factory.mktemp("cluster")
+    made = Subject(uri, folder, documents=1500, name="cluster", environment=cutting)
     texts = made.database.source.find({"text": {"$type": "string"}})
     parts = [{"_id": d["_id"], "title": d["text"][:9], "body": [d["text"]]} for d in texts]
     made.database.source.delete_many({})

@@ -12,6 +12,7 @@ import pytest
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
+from dedup_job.datafiles import formats
 from dedup_job.datafiles.formats import named, reading
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DedupError
@@ -244,8 +245,9 @@ def test_if_the_ledger_cannot_be_written_neither_file_appears(tmp_path, monkeypa
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_large_rows_come_in_small_pages(tmp_path):
-    rows = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
+def test_large_rows_come_in_small_pages(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "_PAGE_BYTES", 80_000)
+    rows = [{"text": f"{n}" + "题" * 3000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl"):
         source = write(tmp_path / f"in{suffix}", rows)
         with reading(named(source), "text") as reader:
