@@ -13,7 +13,7 @@ from pymongo import MongoClient
 from dedup_job.mongo.connection import embedded_server
 from tests.faults.points import DATA, TEST_COMMANDS
 
-_WAITING = ("faults/", "cluster/")
+_WAITING = ("faults/", "test_cluster")
 _LONGEST = (
     *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_retry", "cli/test_undo"),
     *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),

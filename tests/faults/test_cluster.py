@@ -1,7 +1,7 @@
 """A run on a cluster, of this machine or of simulated nodes, that loses something at random.
 
 It ends as one left alone, or with exit code 5 or as killed, and then the same command goes on to
-the same end, on the cluster or without it. A short form: tests/cluster/test_cluster.py.
+the same end, on the cluster or without it. A short form: tests/test_cluster.py.
 """
 
 import itertools
