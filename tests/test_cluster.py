@@ -95,7 +95,7 @@ def test_a_run_on_a_cluster_that_does_not_answer_ends_with_exit_code_5(subject):
     assert (run.returncode, "no cluster answers" in run.stderr) == (5, True), run.stderr
 
 
-def test_without_ray_the_message_says_what_to_install(monkeypatch):
+def test_without_ray_the_error_names_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     message = str(refusal("run", "--source", "d.a", "--target", "d.b", "--cluster", "auto"))
     assert "pip install 'dedup-job[ray]'" in message

@@ -70,7 +70,7 @@ def test_every_document_is_decided_once(data, threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatch, threads):
+def test_only_a_few_pages_are_read_ahead_of_the_writers(database, monkeypatch, threads):
     """Three are read, n prepared, one decided, one waits and two are written."""
     database.source.insert_many({"_id": i, "text": f"the text {i}"} for i in range(99))
     read, ahead = list[int](), list[int]()
