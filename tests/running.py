@@ -361,10 +361,11 @@ def interpose(monkeypatch, owner, name, act, *, when=lambda *_: True, after=Fals
     monkeypatch.setattr(owner, name, watched)
 
 
-def start_run(database, target, *more, first=None):
+def start_run(database, target, *more, first=None, **environment):
     """Start a run with batches of 20 documents in a process of its own; return the process."""
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
-    environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+    environment = {"DEDUP_RUN__BATCH_DOCUMENTS": "20", **environment}
+    environment = environment_for(uri_of(database), **environment)
     return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"), first)
 
 

@@ -83,7 +83,7 @@ def test_a_stopped_or_killed_run_started_again_has_the_result_of_an_undisturbed_
     job, stop, code
 ):
     made = job(make_corpus(2000, seed=2))
-    process = start_run(made.database, "target")
+    process = start_run(made.database, "target", DEDUP_RUN__MAX_RATE="1000")
     wait_for_batches(made.database, "target", 40)
     process.send_signal(stop)
     assert process.wait(60) == code
