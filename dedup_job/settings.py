@@ -41,7 +41,7 @@ _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
 
 
 class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
-    """How a run works; nothing here changes a decision."""
+    """Settings of speed, memory and retries; none affects a decision."""
 
     threads: int | None = Field(
         default=None,
@@ -91,7 +91,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
 
 
 class Settings(BaseModel, frozen=True, extra="forbid"):
-    """All settings of a run."""
+    """All settings of a run, by section."""
 
     connection: ConnectionSettings = ConnectionSettings()
     source: SourceSettings = SourceSettings()

@@ -237,7 +237,7 @@ _TEXT = 600  # the most characters of a single text
 def both_texts(
     names: tuple[str, str], left: str | None, right: str | None, console: Output
 ) -> Block:
-    """Return two texts as a table; as one line if they are equal, two lines if one is None."""
+    """Return two named texts as a table; as one line if equal, as two lines if one is None."""
     if left is not None and left == right:
         return Message("both texts, cleaned: {text}", text=beginning(left))
     if left is not None and right is not None:

@@ -29,7 +29,10 @@ KINDS = {
 
 
 def questions(choices):
-    """Return two questions with one title, and a copy of the second with another answer."""
+    """Return two questions with the same title, and a copy of the second with another answer.
+
+    choices: returns the stored form of a list of choices.
+    """
     return [
         {"id": n, "title": TITLE, "options": choices(some), "answer": answer}
         for n, (some, answer) in enumerate([(ONE, "A"), (OTHERS, "A"), (OTHERS, "B")])

@@ -50,7 +50,7 @@ def write(file, rows):
 
 
 def read(file):
-    """Return the rows of a file, as `write` writes them."""
+    """Return the rows of a file in a format of `write`."""
     content = file.read_bytes()
     text = (gzip.decompress(content) if file.suffix == ".gz" else content).decode()
     if delimiter := _delimiter(file):
