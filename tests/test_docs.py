@@ -217,7 +217,8 @@ def test_no_link_is_broken(page):
 
 def exists(name):
     if "/" not in name:  # in a folder that the text named before
-        return any(next((ROOT / part).rglob(name), None) for part in ("dedup_job", "scripts"))
+        parts = ("dedup_job", "scripts", "tests")
+        return any(next((ROOT / part).rglob(name), None) for part in parts)
     names = (name, f"{name}.py", f"{name.rpartition('.')[0]}.py")  # a module, a function of one
     return any((root / each).exists() for root in (ROOT, PACKAGE) for each in names)
 
