@@ -8,9 +8,7 @@ its first use:
 ['kept', 'duplicate']
 """
 
-import ast
 import importlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,18 +41,27 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
-_MODULES = {  # of each public name, read from the imports above, as lazy_loader reads a stub
-    name.name: str(node.module)
-    for node in ast.walk(ast.parse(Path(__file__).read_bytes()))
-    if isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{__name__}.")
-    for name in node.names
+_HOMES = {  # the public names of each module
+    "commands.in_memory": "Files Outcome deduplicate deduplicate_file",
+    "commands.look": "Inspected inspect list_documents list_ids sample_pairs",
+    "commands.maintenance": "Restored check_target restore target_status undo_run",
+    "commands.run": "Request Watch run_job",
+    "documents": "Difference Pair",
+    "messages": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
+    "RunAborted StateMismatch UsageError",
+    "mongo.rollback": "Undone",
+    "runs.decided": "DecidedDocument ListFilter",
+    "runs.run_record": "Callback Progress Run Status",
+    "runs.status": "Checked TargetStatus",
+    "settings": "Settings load_settings",
 }
+_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(importlib.import_module(_MODULES[name]), name)
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -101,19 +101,17 @@ def plain(stream: TextIO) -> TextIO:
 
 
 def _as_escape(match: re.Match[str]) -> str:
-    character = match[0]
-    if _is_visible(character):
+    if _is_visible(character := match[0]):
         return character
     return character.encode("unicode_escape").decode("ascii")
 
 
-def _is_visible(character: str) -> bool:
-    return character.isprintable() or unicodedata.category(character) == "Zs"
-
-
 def _as_json_escape(match: re.Match[str]) -> str:
-    character = match[0]
-    if _is_visible(character):
+    if _is_visible(character := match[0]):
         return character
     units = character.encode("utf-16-be", "surrogatepass")  # json.dumps leaves U+007F as it is
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+def _is_visible(character: str) -> bool:
+    return character.isprintable() or unicodedata.category(character) == "Zs"

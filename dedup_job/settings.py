@@ -41,7 +41,7 @@ _OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
 
 
 class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
-    """How a run works; nothing here changes a decision."""
+    """Settings of speed, memory and retries; none affects a decision."""
 
     threads: int | None = Field(
         default=None,
@@ -91,7 +91,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
 
 
 class Settings(BaseModel, frozen=True, extra="forbid"):
-    """All settings of a run."""
+    """All settings of a run, by section."""
 
     connection: ConnectionSettings = ConnectionSettings()
     source: SourceSettings = SourceSettings()
@@ -194,9 +194,10 @@ def load(
             if not isinstance(part, Mapping):  # no section; the validation refuses it
                 sections[section], origins[section] = part, origin
             elif isinstance(former, dict):
+                if "uri" in part and origins.get(f"{section}.uri_file", origin) is not origin:
+                    del former["uri_file"], origins[f"{section}.uri_file"]  # of a weaker origin
                 sections[section] = {**former, **part}
                 origins |= dict.fromkeys((f"{section}.{name}" for name in part), origin)
-    _settle_uri(sections, origins)
     try:
         settings = Settings.model_validate(sections)
     except ValidationError as e:
@@ -315,15 +316,6 @@ def _unknown_variable(variable: str, name: str) -> Message:
     return Message(
         "unknown variable {name} (perhaps you meant {near})", name=variable, near=near[0]
     )
-
-
-def _settle_uri(sections: Mapping[str, Any], origins: dict[str, Origin]) -> None:
-    """Drop a file with a URI if a stronger origin gives a URI."""
-    order = list(Origin)
-    uri, file = (origins.get(f"connection.{name}", Origin.DEFAULT) for name in ("uri", "uri_file"))
-    if order.index(uri) > order.index(file) > 0:
-        del origins["connection.uri_file"]
-        del sections["connection"]["uri_file"]
 
 
 def _problem(error: ErrorDetails, origins: Mapping[str, Origin], file: Path | None) -> str:

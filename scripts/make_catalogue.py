@@ -54,11 +54,11 @@ _FIELD = re.compile(r"\{(\w+)[^{}]*\}")
 
 
 class Sentences(Catalog):
-    """A catalogue with what gettext reads for a header: no times, no version of a tool."""
+    """A catalogue with a minimal header: no times, no version of a tool."""
 
     @property
     def mime_headers(self) -> list[tuple[str, str]]:  # type: ignore[override]
-        """Names and values."""
+        """The header lines that gettext reads, names and values."""
         return [
             ("Content-Type", f"text/plain; charset={self.charset}"),
             ("Plural-Forms", self.plural_forms),

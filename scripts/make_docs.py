@@ -43,7 +43,7 @@ def pages() -> list[Path]:
 
 
 def filled(page: Path) -> str:
-    """Return the text of a page with its generated parts made again."""
+    """Return the text of a page with its generated parts up to date."""
     translate = chinese if page.name.endswith((".zh.md", ".zh-CN.md")) else str
     return _PART.sub(
         lambda found: f"{found[1]}\n{_MAKERS[found[2]](found[3] or '', translate)}\n\n{found[4]}",
@@ -62,7 +62,7 @@ def chinese(sentence: str) -> str:
 
 
 def commands(command: Any = None, path: str = "dedup") -> Iterator[tuple[str, Any]]:
-    """Yield the words and the object of each command."""
+    """Yield the path, such as "dedup config show", and the click object of each command."""
     command = command or get_command(app)
     if not hasattr(command, "list_commands"):
         yield path, command

@@ -22,7 +22,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    r"""In a cell of a table a bar is written `\|`, which stays as it is within code."""
+    r"""Return a page with `\|` in cells of tables as a bar, also within code."""
     return _CELL.sub(lambda cell: cell[0].replace(r"\|", "|"), html)
 
 

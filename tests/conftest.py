@@ -13,7 +13,7 @@ from pymongo import MongoClient
 from dedup_job.mongod import embedded_server
 from tests.faults.points import DATA, TEST_COMMANDS
 
-_WAITING = ("faults/", "cluster/")
+_WAITING = ("faults/", "test_cluster")
 _LONGEST = (
     *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_retry", "cli/test_undo"),
     *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),
@@ -46,7 +46,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Set how many examples show that a property holds, and let signals reach the tests."""
+    """Set the number of hypothesis examples, and restore signal handlers that `nohup` ignores."""
     examples = 100 if config.getoption("--thorough") else 40
     settings.register_profile("dedup", deadline=None, max_examples=examples)
     settings.load_profile("dedup")
@@ -123,7 +123,7 @@ def _server(*options, replica_set=True):
 
 @pytest.fixture(params=["replica_set", "standalone"])
 def any_server(request):
-    """Return the URI of a replica set, then of a standalone."""
+    """Return the URI of each server in turn: the replica set, the standalone."""
     return request.getfixturevalue(request.param)
 
 
@@ -141,7 +141,7 @@ def standalone_database(standalone):
 
 @pytest.fixture
 def any_database(any_server):
-    """Return an empty database of the replica set, then of the standalone."""
+    """Return an empty database of each server in turn: the replica set, the standalone."""
     yield from fresh_database(any_server)
 
 
@@ -154,7 +154,7 @@ def job(database):
 
 
 def fresh_database(uri):
-    """Yield an empty database and drop it afterwards."""
+    """Yield an empty database of a server, and drop it afterwards."""
     with MongoClient(uri) as client:
         database = client[f"test_{next(_numbers)}"]
         yield database

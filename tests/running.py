@@ -104,7 +104,7 @@ def run_until(database, batches, **flags):
 
 
 def settings_of(database, **flags):
-    """Return settings with the server of a database; flags: by dotted name, `__` for the dot."""
+    """Return settings for the server of a database; flags: by dotted name, `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     return load({"connection.uri": uri_of(database), **dotted}).settings
 
@@ -182,7 +182,7 @@ def drop_target(database, target="target"):
 
 
 def without_runs(database, target="target"):
-    """Return target and ledger as `outcome`, without run numbers."""
+    """Return documents and rows as `outcome`, without the numbers of their runs."""
     kept, ledger = outcome(database, target)
     for row in (*(one["dedup"] for one in kept), *ledger):
         del row["run"]
@@ -275,7 +275,7 @@ class Forked(ForkServerProcess):
         return self.exitcode
 
     def send_signal(self, signum):
-        """Send it a signal."""
+        """Send a signal to the process."""
         assert self.pid is not None
         os.kill(self.pid, signum)
 
@@ -361,10 +361,11 @@ def interpose(monkeypatch, owner, name, act, *, when=lambda *_: True, after=Fals
     monkeypatch.setattr(owner, name, watched)
 
 
-def start_run(database, target, *more, first=None):
+def start_run(database, target, *more, first=None, **environment):
     """Start a run with batches of 20 documents in a process of its own; return the process."""
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
-    environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+    environment = {"DEDUP_RUN__BATCH_DOCUMENTS": "20", **environment}
+    environment = environment_for(uri_of(database), **environment)
     return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"), first)
 
 

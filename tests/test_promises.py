@@ -83,7 +83,7 @@ def test_a_stopped_or_killed_run_started_again_has_the_result_of_an_undisturbed_
     job, stop, code
 ):
     made = job(make_corpus(2000, seed=2))
-    process = start_run(made.database, "target")
+    process = start_run(made.database, "target", DEDUP_RUN__MAX_RATE="1000")
     wait_for_batches(made.database, "target", 40)
     process.send_signal(stop)
     assert process.wait(60) == code
@@ -139,7 +139,7 @@ def test_a_copy_is_a_duplicate_of_the_first_one(job, copy, reason):
 
 
 @pytest.mark.parametrize(
-    "other",
+    "text",
     [
         WATER.replace("七十", "六十"),
         WATER.replace("离不开", "离得开"),
@@ -148,8 +148,8 @@ def test_a_copy_is_a_duplicate_of_the_first_one(job, copy, reason):
     ],
     ids=["another number", "a negation", "another thing", "half of it"],
 )
-def test_a_text_that_says_something_else_is_kept(job, other):
-    made = job([WATER, FIRE, other])
+def test_a_text_that_says_something_else_is_kept(job, text):
+    made = job([WATER, FIRE, text])
     made.run()
     assert [*made.kept] == [1, 2, 3]
 
@@ -167,7 +167,7 @@ def test_of_labelled_documents_no_innocent_is_dropped_and_most_copies_are_found(
 # Each drop is explained.
 
 
-def test_each_dropped_document_names_the_kept_one_and_what_differs(job):
+def test_each_dropped_document_names_the_kept_one_and_the_differences(job):
     made = job([WATER, f"{WATER}（见教材）", ""])
     made.run()
     near, empty = made.dropped[2], made.dropped[3]
@@ -190,16 +190,16 @@ def test_a_check_finds_a_document_that_was_lost_from_the_target(job):
 # Everything can be taken back.
 
 
-def test_undo_gives_back_what_was_there_before_the_run_byte_for_byte(job):
+def test_undo_restores_target_and_ledger_byte_for_byte(job):
     made = job(make_corpus(300, seed=8))
     made.run()
     before = made.stored("target", "target.ledger")
     made.add(d | {"_id": f"late {d['_id']}"} for d in make_corpus(300, seed=9))
     made.run()
     assert made.stored("target", "target.ledger") != before
-    for number, left in ((2, before), (1, {"target": [], "target.ledger": []})):
+    for number, expected in ((2, before), (1, {"target": [], "target.ledger": []})):
         assert made.dedup("undo", str(number), "--yes").returncode == 0
-        assert made.stored("target", "target.ledger") == left
+        assert made.stored("target", "target.ledger") == expected
 
 
 def test_a_restored_document_is_the_source_document_byte_for_byte(job):
@@ -215,7 +215,7 @@ def test_a_restored_document_is_the_source_document_byte_for_byte(job):
 # Commands.
 
 
-def test_a_dry_run_tells_what_a_run_would_decide_and_writes_only_a_page(job, tmp_path):
+def test_a_dry_run_has_the_counts_of_a_run_and_writes_only_a_page(job, tmp_path):
     made = job(make_corpus(300))
     page = tmp_path / "page.html"
     assert made.dedup("run", "--dry-run", "--html", str(page)).returncode == 0

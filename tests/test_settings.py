@@ -117,3 +117,12 @@ def test_an_empty_variable_of_the_uri_is_not_the_server_on_this_machine(monkeypa
 def test_a_path_that_holds_a_nul_is_refused_by_its_name(name):
     with pytest.raises(ConfigurationError, match=rf"{name}: a path holds no NUL"):
         load({name: "a\0b"})
+
+
+def test_of_a_uri_and_a_file_with_one_the_stronger_origin_counts(tmp_path, monkeypatch):
+    config, uri = tmp_path / "c.toml", tmp_path / "uri"
+    config.write_text(f'[connection]\nuri_file = "{uri}"\n', encoding="utf-8")
+    assert load(file=config).settings.connection.uri_file == uri
+    monkeypatch.setenv("DEDUP_URI", "mongodb://host")
+    assert load(file=config).settings.connection.uri_file is None
+    assert load({"connection.uri_file": uri}, config).settings.connection.uri_file == uri

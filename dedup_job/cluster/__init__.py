@@ -125,7 +125,7 @@ class _ClusterPreprocessor:
 
 
 def cannot_go_on(why: str) -> DatabaseUnreachable:
-    """Return the error of a run that the cluster cannot finish, for a reason."""
+    """Return the error of a run whose cluster failed; why: the reason, in words."""
     return DatabaseUnreachable(
         "the cluster cannot go on: {why}. All that was decided is written or will be decided "
         "again: the same command goes on, on a cluster or without one.",

@@ -37,7 +37,7 @@ _KEY = np.dtype(">i8")  # of row numbers: the order of the bytes is that of the 
 
 
 def number_of(key: bytes) -> int:
-    """Return the number of the row with a key."""
+    """Return the row number of a key."""
     return int.from_bytes(key, "big")
 
 

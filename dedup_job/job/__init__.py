@@ -84,7 +84,7 @@ class Refresher(Protocol):
     """Has a run decide documents again that the source changed or deleted."""
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Return the kept documents to remove: source keys to target keys. Precedes `pages`."""
+        """Return source key -> target key of the kept documents to remove or to decide again."""
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Remove the documents that need no decision; return their keys."""
@@ -180,7 +180,7 @@ class Snapshots(Protocol):
     """The file that holds the index of a target between runs."""
 
     def promised(self) -> IndexCounts | None:
-        """Return the counts of the index that `load` will give; None if there is no good file."""
+        """Return the counts of the index that `load` will give; None without a matching file."""
 
     def load(self, index: KeptIndex) -> str | None:
         """Fill the index, return None; else return the reason, "" if no file was expected."""

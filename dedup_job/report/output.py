@@ -135,12 +135,12 @@ class Output(Console):
 
 
 def new_table(*columns: str | Column) -> Table:
-    """Return an empty table in the common style."""
+    """Return an empty table with these columns in the common style."""
     return Table(*columns, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def figures(*names: str) -> list[Column]:
-    """Return right-aligned columns."""
+    """Return right-aligned columns with these headings."""
     return [Column(name, justify="right") for name in names]
 
 

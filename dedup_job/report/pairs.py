@@ -51,7 +51,7 @@ def label(name: str) -> Message:
 
 
 def measured(value: float, limit: float = 0.0) -> str:
-    """Return a measure rounded down to three digits, or to more if it would reach the limit."""
+    """Return a measure with three digits, cut off, or with more to stay on its side of a limit."""
     exact, least = Decimal(str(value)), Decimal(str(limit))
     shown = (exact.quantize(Decimal(1).scaleb(-n), ROUND_FLOOR) for n in count(3))
     return str(next(one for one in shown if (one < least) == (exact < least)))
@@ -237,7 +237,7 @@ _TEXT = 600  # the most characters of a single text
 def both_texts(
     names: tuple[str, str], left: str | None, right: str | None, console: Output
 ) -> Block:
-    """Return two texts as a table; as one line if they are equal, two lines if one is None."""
+    """Return two named texts as a table; as one line if equal, as two lines if one is None."""
     if left is not None and left == right:
         return Message("both texts, cleaned: {text}", text=beginning(left))
     if left is not None and right is not None:

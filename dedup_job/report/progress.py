@@ -24,7 +24,7 @@ log = logging.getLogger("dedup")
 
 
 class Bar:
-    """A tqdm bar on stderr."""
+    """A display of progress: a tqdm bar on stderr."""
 
     def __init__(self) -> None:
         from tqdm import tqdm  # here: only a terminal has a bar
@@ -63,7 +63,7 @@ class Bar:
 
 
 class Log:
-    """A log line at each change of stage, and every 30 seconds."""
+    """A display of progress: a log line for each stage, and every 30 seconds."""
 
     def __init__(self) -> None:
         self._before = ProgressSnapshot()

@@ -35,7 +35,7 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     if report.counts.scanned:
         for line in _figures(report):
             console.say(line)
-    if not report.counts.scanned:
+    else:
         nothing = Message("Nothing to decide: no new document in the source.")
         if report.checkpoint.scope.query is not None:
             nothing = Message("Nothing to decide: no new document matches the query.")

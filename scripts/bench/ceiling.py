@@ -59,7 +59,7 @@ def no_texts(keys: BytesColumn) -> NumberedTexts:
 
 
 def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
-    """Decide all documents; return seconds, processor seconds and counts by name."""
+    """Decide all documents; return seconds, CPU seconds and counts by name."""
     settings = Settings()
     greedy.MEMORY = 1 << 40
     models = settings.models()

@@ -18,7 +18,7 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
 
 
 def count(text: str) -> int:
-    """Read a number such as 5000 or 2e7."""
+    """Return the integer of a text such as 5000 or 2e7."""
     return int(float(text))
 
 

@@ -76,7 +76,7 @@ def number_of(key: bytes) -> int:
 
 
 def rensa(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Decide with the package `rensa`: R-MinHash, bands, estimated Jaccard."""
+    """Return which texts the package `rensa` keeps: R-MinHash, bands, estimated Jaccard."""
     from rensa import RMinHash, RMinHashDeduplicator
 
     index = RMinHashDeduplicator(
@@ -91,7 +91,7 @@ def rensa(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def datasketch(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Decide with the package `datasketch`: MinHash, any candidate of its LSH is a duplicate."""
+    """Return which texts the package `datasketch` keeps: without a candidate in its MinHash LSH."""
     from datasketch import MinHash, MinHashLSH
 
     index = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)

@@ -47,7 +47,7 @@ SAME, DIFFERENT = "S", "D"
 
 
 class Contender(NamedTuple):
-    """An engine, and the settings for clean texts and for the pairs that the judge keeps apart."""
+    """An engine, with the settings that clean its texts and that define the judge."""
 
     name: str
     keeps: Keeps
@@ -76,7 +76,7 @@ class Labelled(NamedTuple):
 
 
 def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) -> Row:
-    """Decide clean texts and score the decisions; `admitted`: pairs that no judge keeps apart."""
+    """Return the measures of an engine on clean texts; admitted: pairs that no judge separates."""
     begin = time.perf_counter()
     kept = keeps(texts)
     seconds = time.perf_counter() - begin

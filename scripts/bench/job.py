@@ -184,8 +184,7 @@ def main() -> None:
         child(*options.child)
         return
     corpus = SyntheticCorpus.of(options.kind, options.file, options.seed)
-    sample = corpus.texts(0, 1000)
-    size = sum(len(text.encode()) for text in sample) / len(sample)
+    size = sum(len(text.encode()) for text in corpus.texts(0, 1000)) / 1000
     require_room(Path(tempfile.gettempdir()), STORED * (size + 200) * options.documents + 4e9)
     with (
         tempfile.TemporaryDirectory(prefix="dedup-bench-") as folder,
@@ -195,7 +194,7 @@ def main() -> None:
         fill(uri, "bench.source", corpus, range(options.documents))
         fill(uri, "bench.part", corpus, range(min(options.recipe_documents, options.documents)))
         fill(uri, "bench.warm", corpus, range(WARM))
-        del corpus, sample
+        del corpus
         print(f"{options.documents:,} {options.kind} documents of {size:,.0f} bytes\n")
         bench = Bench(uri, client, Path(folder), options.more)
         for name in (*PLAIN, *DEDUPS):

@@ -28,12 +28,12 @@ BATCH, QUERIES, MOST_FLIPPED = 1000, 50_000, 6
 
 
 def batches(texts: list[Any]) -> Iterator[list[Any]]:
-    """Yield texts in batches."""
+    """Yield texts in batches of BATCH."""
     return (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
 
 
 def main() -> None:
-    """Print a line for each part."""
+    """Print the speed of each part."""
     parser = parser_of(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--field", default="text")

@@ -15,9 +15,9 @@ import psutil
 from pymongo import MongoClient
 
 from dedup_job.messages import UsageError
+from scripts.bench.command import ROOT
 from tests.running import environment_for
 
-ROOT = Path(__file__).parents[2]
 _PEAK, _NOW = re.compile(r"VmHWM:\s+(\d+)"), re.compile(r"VmRSS:\s+(\d+)")
 _LAST_WORDS = 3000  # characters shown of a process that failed
 

@@ -132,7 +132,7 @@ class Bench:
 
 
 def main() -> None:
-    """Load and run, again and again."""
+    """Fill the source and run, as the docstring of the script describes."""
     options = parse()
     needed = options.documents * (2 * options.size + ROW + INDEX) + REST
     require_room(Path(tempfile.gettempdir()), needed)

@@ -60,7 +60,7 @@ class Stock:
 
     @classmethod
     def of(cls, texts: Iterable[Sequence[tuple[str, bool]]], near: int = 2**40) -> Self:
-        """Make a stock of texts as fragments, each with whether it may be exchanged."""
+        """Return a stock; texts: fragments, each with whether it may be exchanged."""
         cut = [text for text in texts if text]
         flat = [fragment for text in cut for fragment in text]
         is_loose = np.array([loose for _, loose in flat], dtype=np.bool_)
@@ -100,7 +100,7 @@ def stock(kind: str, file: Path | None = None, size: int = 1000, seed: int = 1) 
 
 
 def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:
-    """Yield texts of about `size` bytes, as sentences of one subject, `count` of them in all."""
+    """Yield texts of about `size` bytes as lists of sentences, `count` sentences in all."""
     while count > 0:
         subject = rng.choice(_SUBJECTS)
         fill = phrases.filler(rng, phrases.CLAIMS[subject])
@@ -130,7 +130,7 @@ def markup_and_clauses(html: str) -> list[tuple[str, bool]]:
 
 
 def _texts(file: Path, *fields: str) -> list[str]:
-    """Return the texts of a file, of each record the first field that it has."""
+    """Return the text of each record of a file, in the first of the fields that it has."""
     found = (next((r[f] for f in fields if f in r), None) for r in records_of(file))
     return [text for text in found if isinstance(text, str)]
 
@@ -149,7 +149,7 @@ class SyntheticCorpus:
 
     @classmethod
     def of(cls, kind: str, file: Path | None = None, seed: int = 1) -> Self:
-        """Return the corpus of a kind."""
+        """Return the corpus of a kind, of real texts if there is a file."""
         return cls(stock(kind, file), OWN[kind], seed, kind == "news")
 
     def texts(self, first: int, count: int) -> list[str]:
@@ -177,7 +177,7 @@ class SyntheticCorpus:
         return np.where((numbers % n == 0) & (numbers > 0), earlier, numbers)
 
     def documents(self, first: int, count: int) -> list[dict[str, Any]]:
-        """Return documents whose ids are in the order of their numbers."""
+        """Return `count` documents from number `first` on; ids have the order of the numbers."""
         return [
             {
                 "_id": ObjectId(number.to_bytes(12, "big")),

@@ -11,7 +11,7 @@ from tests.running import invoke
 BOTH = {"source__field": "title,options"}
 TITLE = "下列说法正确的是"
 ONE = ["甲烷可以燃烧", "水可以燃烧", "氧气可以燃烧", "氮气可以燃烧"]
-OTHER = ["光是一种波", "声音在真空中传播", "光速会改变", "声音是一种光"]
+OTHERS = ["光是一种波", "声音在真空中传播", "光速会改变", "声音是一种光"]
 KINDS = {
     "texts": list,
     "key and value": lambda c: [{"key": k, "value": v} for k, v in zip("ABCD", c, strict=True)],
@@ -29,10 +29,13 @@ KINDS = {
 
 
 def questions(choices):
-    """Return two questions with one title, and a copy of the second with another answer."""
+    """Return two questions with the same title, and a copy of the second with another answer.
+
+    choices: returns the stored form of a list of choices.
+    """
     return [
         {"id": n, "title": TITLE, "options": choices(some), "answer": answer}
-        for n, (some, answer) in enumerate([(ONE, "A"), (OTHER, "A"), (OTHER, "B")])
+        for n, (some, answer) in enumerate([(ONE, "A"), (OTHERS, "A"), (OTHERS, "B")])
     ]
 
 
@@ -51,7 +54,7 @@ def test_questions_with_other_choices_are_kept_in_files_and_in_databases(kind, t
     assert [int(row["id"]) for row in read(out)] == [0, 1]
 
 
-def test_texts_are_cleaned_but_in_arrays_and_objects_where_they_stay(tmp_path):
+def test_texts_are_cleaned_but_not_in_arrays_and_objects(tmp_path):
     line = '{"o" : [{"k":"A", "n": 1.50,"v":"<i>甲</i>"} ,true], "title":"<b>题</b>", "z":0}\n'
     flags = {"source__field": "o,title", "output__text": "cleaned"}
     _, out, _ = decide(tmp_path, line.encode() * 2, **flags)
@@ -72,16 +75,16 @@ def test_a_name_with_a_comma_is_that_of_one_column(tmp_path):
 def test_a_report_says_that_dropped_rows_differ_in_other_fields(tmp_path):
     source = write(tmp_path / "in.jsonl", questions(KINDS["key and value"]))
     words = ("file", str(source), str(tmp_path / "out.jsonl"), "--field", "title")
-    done = invoke(*words, "--report", str(tmp_path / "r.json"))
+    ended = invoke(*words, "--report", str(tmp_path / "r.json"))
     assert "differ from the kept one in other fields: options 2, answer 1" in " ".join(
-        done.output.split()
+        ended.output.split()
     )
     report = json.loads((tmp_path / "r.json").read_bytes())
     assert report["differing"] == {"options": 2, "answer": 1}
     assert len(report["warnings"]) == 1
 
 
-def test_ids_and_what_is_empty_are_no_difference(tmp_path):
+def test_ids_and_empty_fields_are_no_difference(tmp_path):
     rows = [{"id": n, "_id": n, "text": "甲烷", "note": note} for n, note in enumerate(["", None])]
     report, *_ = decide(tmp_path, [*rows, {"text": "甲烷"}])
     assert (report.counts.exact, report.differing) == (2, {})

@@ -12,6 +12,7 @@ import pytest
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
+from dedup_job.datafiles import formats
 from dedup_job.datafiles.formats import named, reading
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DedupError
@@ -49,7 +50,7 @@ def write(file, rows):
 
 
 def read(file):
-    """Return the rows of a file, as `write` writes them."""
+    """Return the rows of a file in a format of `write`."""
     content = file.read_bytes()
     text = (gzip.decompress(content) if file.suffix == ".gz" else content).decode()
     if delimiter := _delimiter(file):
@@ -121,7 +122,7 @@ def test_a_csv_keeps_bytes_that_are_no_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         (("in.jsonl", "in.jsonl"), "are one file"),
         (("in.jsonl", "out.jsonl", "out.jsonl"), "are one file"),
@@ -131,14 +132,14 @@ def test_a_csv_keeps_bytes_that_are_no_text(tmp_path):
         (("in.parquet", "out.parquet"), "names no format"),
     ],
 )
-def test_names_that_do_not_fit_together_are_refused(names, said, tmp_path):
+def test_names_that_do_not_fit_together_are_refused(names, message, tmp_path):
     write(tmp_path / "in.jsonl", ROWS)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         deduplicate_file(load_settings(), Files(*(tmp_path / name for name in names)))
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("in.csv", b"id,question\n1,a\n", "--field"),
         ("in.csv", b"text,text\n1,a\n", "more than one column"),
@@ -149,10 +150,10 @@ def test_names_that_do_not_fit_together_are_refused(names, said, tmp_path):
         ("in.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 9999)[:-20], "damaged"),
     ],
 )
-def test_a_file_that_is_not_as_it_should_be_is_refused(name, content, said, tmp_path):
+def test_a_file_that_is_not_as_it_should_be_is_refused(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
     out = tmp_path / f"out{''.join(Path(name).suffixes)}"
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         deduplicate_file(load_settings(), Files(tmp_path / name, out))
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -180,7 +181,7 @@ def test_the_same_file_makes_the_same_bytes(rows, tmp_path):
         assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
-def test_the_command_tells_what_it_did_and_quarantined_rows_have_an_exit_code(tmp_path):
+def test_the_command_writes_a_report_and_quarantined_rows_have_an_exit_code(tmp_path):
     source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
     invoke("file", str(source), str(out), "--report", str(tmp_path / "r.json"))
     assert [row["id"] for row in read(out)] == ["a", "d"]
@@ -200,7 +201,7 @@ def test_any_text_in_a_csv_is_the_same_behind_it(tmp_path):
 
 
 @pytest.mark.parametrize("same", ["in.jsonl", "out.jsonl", "l.jsonl"])
-def test_a_report_takes_the_place_of_no_other_file(same, tmp_path):
+def test_a_report_replaces_no_other_file(same, tmp_path):
     write(tmp_path / "in.jsonl", ROWS)
     before = (tmp_path / "in.jsonl").read_bytes()
     names = [str(tmp_path / name) for name in ("in.jsonl", "out.jsonl", "l.jsonl", same)]
@@ -238,14 +239,15 @@ def test_if_the_ledger_cannot_be_written_neither_file_appears(tmp_path, monkeypa
     calls = []
     monkeypatch.setattr(os, "fsync", full)
     files = Files(source, tmp_path / "out.jsonl", tmp_path / "l.jsonl")
-    said = r"l\.jsonl: No space left on device\. Nothing was written"
-    with pytest.raises(DedupError, match=said):
+    message = r"l\.jsonl: No space left on device\. Nothing was written"
+    with pytest.raises(DedupError, match=message):
         deduplicate_file(load_settings(), files)
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_large_rows_come_in_small_pages(tmp_path):
-    rows = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
+def test_large_rows_come_in_small_pages(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "_PAGE_BYTES", 80_000)
+    rows = [{"text": f"{n}" + "题" * 3000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl"):
         source = write(tmp_path / f"in{suffix}", rows)
         with reading(named(source), "text") as reader:

@@ -41,7 +41,7 @@ def files_in(folder, suffix, content):
     ],
 )
 @pytest.mark.parametrize("mark", [BOM, b""])
-def test_a_byte_order_mark_stays_where_one_was(suffix, content, mark, tmp_path):
+def test_a_byte_order_mark_is_copied(suffix, content, mark, tmp_path):
     files = files_in(tmp_path, suffix, mark + content.encode())
     deduplicate_file(load_settings(), files)
     out = files.out.read_bytes()
@@ -56,7 +56,7 @@ ROWS = [{"text": text} for text in GOOD]
 
 
 @pytest.mark.parametrize(
-    ("suffix", "content", "said"),
+    ("suffix", "content", "message"),
     [
         (".jsonl", PRETTY.encode(), "a JSON array"),
         (".jsonl", BOM + PRETTY.encode(), "a JSON array"),
@@ -80,12 +80,12 @@ ROWS = [{"text": text} for text in GOOD]
         (".jsonl", b'{"question": "a"}\n' * 9, "question"),
     ],
 )
-def test_a_file_of_which_nothing_would_be_kept_replaces_nothing(suffix, content, said, tmp_path):
+def test_a_file_of_which_nothing_would_be_kept_replaces_nothing(suffix, content, message, tmp_path):
     files = files_in(tmp_path, suffix, content)
     files.out.write_bytes(b"the result of yesterday")
     refused = refusal("file", str(files.source), str(files.out), "--overwrite")
     assert isinstance(refused, UsageError)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         deduplicate_file(load_settings(), files)
     assert files.out.read_bytes() == b"the result of yesterday"
     assert len([*tmp_path.iterdir()]) == 2
@@ -106,7 +106,7 @@ def test_an_empty_file_makes_an_empty_one(suffix, tmp_path):
 
 
 def ledger_of(folder, rows):
-    """Return the ledger of some lines, without those of rows that are kept."""
+    """Return the ledger lines of a file of JSON lines."""
     files = files_in(folder, ".jsonl", "\n".join(rows).encode())
     deduplicate_file(load_settings(), Files(files.source, files.out, folder / "l.jsonl"))
     return [*map(json.loads, (folder / "l.jsonl").read_text("utf-8").splitlines())]

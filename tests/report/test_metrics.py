@@ -45,7 +45,10 @@ def file(tmp_path, monkeypatch):
 
 @contextmanager
 def running(file, end, success=THEN):
-    """Yield the progress of a run, which ends with the block."""
+    """Yield the progress of a run that writes the file; the run ends with the block.
+
+    end: arguments of `MetricsFile.ended`; success: when an earlier run succeeded, or None.
+    """
     written = MetricsFile(file)
     written.named("d.target")
     progress = Progress(written)

@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def wait(monkeypatch):
-    """Return a function that lets seconds pass for the log."""
+    """Return a function that advances the clock of the log by n seconds."""
     now = [1000.0]
     monkeypatch.setattr("dedup_job.report.progress.time.monotonic", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
@@ -32,7 +32,7 @@ def wait(monkeypatch):
 
 @pytest.fixture
 def lines(caplog):
-    """Return a function that returns the new lines of the log."""
+    """Return a function that returns the log lines since its last call."""
     caplog.set_level(logging.INFO, logger="dedup")
 
     def take():

@@ -28,7 +28,7 @@ def data(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "text"),
     [
         ("evaluate DATA/texts.jsonl.gz --judged --peers", "plain recipe"),
         ("evaluate --labelled DATA/labelled.jsonl", "numbering"),
@@ -49,11 +49,11 @@ def data(tmp_path_factory):
         ),
     ],
 )
-def test_a_script_prints_its_table(monkeypatch, capsys, data, line, said):
+def test_a_script_prints_its_table(monkeypatch, capsys, data, line, text):
     name, *arguments = line.replace("DATA", str(data)).split()
     monkeypatch.setattr(sys, "argv", [name, *arguments])
     assert not import_module(f"scripts.bench.{name}").main()
-    assert said in capsys.readouterr().out
+    assert text in capsys.readouterr().out
 
 
 ROOT = Path(__file__).parents[2]

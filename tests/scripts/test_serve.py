@@ -1,5 +1,7 @@
 """scripts/serve: a server on the data in a folder, which outlives the process that started it."""
 
+import signal
+
 import psutil
 from pymongo import MongoClient
 
@@ -7,9 +9,9 @@ from dedup_job.mongod import free_port
 from scripts.serve import serve
 
 
-def stop(pid):
+def stop(pid, signum):
     process = psutil.Process(pid)
-    process.terminate()
+    process.send_signal(signum)
     process.wait(60)
 
 
@@ -23,10 +25,10 @@ def test_a_replica_set_is_started_once_and_again_with_its_data_on_another_port(t
         assert serve(folder, port) == pid
         assert serve(folder.with_name("other"), port) is None  # the port is taken
     finally:
-        stop(pid)
+        stop(pid, signal.SIGTERM)
     pid = serve(folder, second_port)
     try:
         with MongoClient("127.0.0.1", second_port) as client:
             assert client.school.questions.find_one() == {"_id": 1}
     finally:
-        stop(pid)
+        stop(pid, signal.SIGKILL)

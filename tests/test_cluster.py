@@ -18,19 +18,20 @@ from tests.faults.cluster import WORKER, processes_of
 from tests.faults.subject import Subject
 from tests.running import dedup, refusal
 
-_SLOW = {"DEDUP_RUN__MAX_RATE": "1000"}
+_SLOW = {"DEDUP_RUN__MAX_RATE": "500"}
 _FIELDS = ("--field", "title,body", "--keep", "longest", "--keep", "newest:_id")
 PASSWORD = "not-to-be-seen-2718"
 
 
 @pytest.fixture(scope="module")
 def subject(replica_set, tmp_path_factory):
-    """Return a subject with several text fields; `alone` is what a run without a cluster keeps."""
+    """Return a subject with two text fields; `alone` is the target of a run without a cluster."""
     with MongoClient(replica_set) as client, suppress(OperationFailure):
         client.admin.command("createUser", "cluster", pwd=PASSWORD, roles=["root"])
     uri = replica_set.replace("mongodb://", f"mongodb://cluster:{PASSWORD}@", 1)
     cutting = {"DEDUP_CLEANING__CUT_AT": '["（"]'}
-    made = Subject(uri, tmp_path_factory.mktemp("cluster"), name="cluster", environment=cutting)
+    folder = tmp_path_factory.mktemp("cluster")
+    made = Subject(uri, folder, documents=1500, name="cluster", environment=cutting)
     texts = made.database.source.find({"text": {"$type": "string"}})
     parts = [{"_id": d["_id"], "title": d["text"][:9], "body": [d["text"]]} for d in texts]
     made.database.source.delete_many({})
@@ -79,7 +80,11 @@ def test_a_run_that_loses_ray_ends_with_exit_code_5_and_goes_on_without_it(subje
         ("auto", DatabaseUnreachable, "no cluster answers"),
     ],
 )
-def test_an_address_without_a_cluster_is_refused(address, error, message):
+def test_an_address_without_a_cluster_is_refused(monkeypatch, address, error, message):
+    def no_cluster(**_):  # another process may run one on this machine
+        raise ConnectionError
+
+    monkeypatch.setattr("ray.init", no_cluster)
     with pytest.raises(error, match=message):
         connect(address)
 
@@ -90,7 +95,7 @@ def test_a_run_on_a_cluster_that_does_not_answer_ends_with_exit_code_5(subject):
     assert (run.returncode, "no cluster answers" in run.stderr) == (5, True), run.stderr
 
 
-def test_without_ray_the_message_says_what_to_install(monkeypatch):
+def test_without_ray_the_error_names_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     message = str(refusal("run", "--source", "d.a", "--target", "d.b", "--cluster", "auto"))
     assert "pip install 'dedup-job[ray]'" in message

@@ -1,31 +1,189 @@
-"""The pages of the site: links, examples, and agreement with the program."""
+"""The pages: links, examples and code, their Chinese, and agreement with the program."""
 
 import re
+import signal
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
 
 import pytest
+from dedup_job.runs.run import Status
 from pymongo import MongoClient
+from typer.testing import CliRunner
 
 import dedup_job
+from dedup_job.cli import app
+from dedup_job.cli.decide import QUARANTINED
+from dedup_job.documents import Reason
+from dedup_job.judgment.features import RULES
+from dedup_job.messages import DedupError, Interrupted
 from dedup_job.report.progress import HELP
 from dedup_job.runs.status import NOTES, Check
+from dedup_job.settings import Settings, load
 from scripts import make_docs, site_hooks
-from tests.docs.documentation import (
-    DOCS,
-    PAGES,
-    ROOT,
-    TRANSLATED,
-    code,
-    fences,
-    first_column,
-    headings,
-    name_of,
-    read,
-    section,
-    slug,
-    without_fences,
-)
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+HELP_OPTIONS = {"-h", "--help"}  # an option of every command, listed once
+READMES = ("README.md", "README.zh-CN.md")
+TRANSLATED = [(ROOT / READMES[0], ROOT / READMES[1])] + [
+    (page.with_name(page.name.replace(".zh.md", ".md")), page) for page in DOCS.glob("*.zh.md")
+]
+USER_PAGES = sorted([*(ROOT / name for name in READMES), *DOCS.glob("*.md")])
+PAGES = [*USER_PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//) .*|(?<=\")(?:[^\"\x00-\x7f][^\"]*)(?=\")", re.M)
+
+
+def read(page):
+    return page.read_text(encoding="utf-8")
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def without_fences(text):
+    return _FENCE.sub("", text)
+
+
+def fences(text):
+    return [(block[2], _COMMENT.sub("", block[3])) for block in _FENCE.finditer(text)]
+
+
+def headings(text):
+    headings = re.findall(r"^(#+) (.*)$", without_fences(text), re.M)
+    return [(len(marks), words) for marks, words in headings]
+
+
+def section(page, heading):
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", read(page), re.M | re.S)
+    assert found, f"{page.name} has no heading {heading!r}"
+    return found[1]
+
+
+def first_column(text):
+    return [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+
+
+def spans(text):
+    return re.findall(r"`([^`\n]+)`", without_fences(text))
+
+
+def code(text):
+    yield from spans(text)
+    for block in _FENCE.finditer(text):
+        yield from block[3].splitlines()
+
+
+def flags(text):
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
+
+
+def slug(heading):
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+@cache
+def options_in_help(path):
+    result = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
+    assert result.exit_code == 0
+    rows = re.findall(r"^  (-[^ ].*?)(?:  |$)", result.stdout, re.M)
+    return frozenset(name for row in rows for name in re.findall(r"(?<!\S)--?[a-z][a-z-]*", row))
+
+
+def options_in(text):
+    cells = first_column(text)
+    return {name for cell in cells for name in re.findall(r"(?<=`)--?[a-z][a-z-]*", cell)}
+
+
+COMMAND_PAGES = [DOCS / "commands.md", DOCS / "commands.zh.md"]
+CODES = {"commands.md": "Exit codes", "commands.zh.md": "退出码"}
+SHARED = {f"--{name.replace('_', '-')}" for name in make_docs.SHARED}
+COMMANDS = [tuple(path.split()[1:]) for path, _ in make_docs.commands()]
+GROUPS = {path[0] for path in COMMANDS if len(path) > 1}
+EVERY = [(), *COMMANDS]
+
+
+def unknown(text):
+    """Yield each command and option in a line of code that does not exist."""
+    call = re.search(r"(?<![\w./-])dedup ([a-z]+)(?: ([a-z]+)|(?=[\s`]|$))([^|;&]*)", text)
+    if call and call[1] != "did":  # of a message: documents that dedup did not write
+        path = (call[1], call[2]) if call[1] in GROUPS and call[2] else (call[1],)
+        if path in COMMANDS:
+            yield from sorted(flags(call[3]) - options_in_help(path) - HELP_OPTIONS)
+        elif path[0] not in GROUPS or path[1:]:
+            yield f"dedup {' '.join(path)}"
+    elif text.startswith("--"):
+        yield from sorted(flags(text) - {name for path in EVERY for name in options_in_help(path)})
+
+
+@pytest.mark.parametrize("page", COMMAND_PAGES, ids=name_of)
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_page_lists_the_options_of_each_command(path, page):
+    listed = options_in_help(path)
+    elsewhere = HELP_OPTIONS if path == ("run",) else HELP_OPTIONS | SHARED
+    assert listed >= HELP_OPTIONS
+    assert options_in(section(page, f"`{' '.join(('dedup', *path))}`")) == listed - elsewhere
+
+
+@pytest.mark.parametrize("page", COMMAND_PAGES, ids=name_of)
+def test_the_page_describes_every_command_and_no_other(page):
+    described = [words for _, words in headings(read(page)) if words.startswith("`dedup")]
+    assert sorted(described) == sorted(f"`{' '.join(('dedup', *path))}`" for path in COMMANDS)
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_the_page_lists_the_exit_codes_of_all_errors(name):
+    def codes(error):
+        return {error.code}.union(*(codes(child) for child in error.__subclasses__()))
+
+    signals = {Interrupted("", s).code for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
+    cells = first_column(section(DOCS / name, CODES[name]))
+    assert {int(cell) for cell in cells if cell.isdigit()} == {0, QUARANTINED} | codes(
+        DedupError
+    ) | signals
+
+
+@pytest.mark.parametrize("page", USER_PAGES, ids=name_of)
+def test_every_command_and_option_that_a_page_names_exists(page):
+    assert [wrong for text in code(read(page)) for wrong in unknown(text)] == []
+
+
+SETTINGS_PAGE = DOCS / "settings.md"
+NAMES = {name for name, *_ in load().rows()}
+
+
+def test_the_page_lists_all_settings_and_marks_the_stamp_with_stars():
+    tables = re.findall(r"<!-- begin settings: \w+ -->(.*?)<!-- end -->", read(SETTINGS_PAGE), re.S)
+    cells = [cell for table in tables for cell in first_column(table) if cell.startswith("`")]
+    assert {cell.strip("`* ") for cell in cells} == NAMES
+    stamp = load().settings.stamp()
+    assert stamp.pop("rules") == RULES
+    assert {cell.strip("`* ") for cell in cells if cell.endswith("*")} == {
+        f"{part}.{name}" for part, values in stamp.items() for name in values
+    }
+
+
+@pytest.mark.parametrize("page", USER_PAGES, ids=name_of)
+def test_every_setting_that_a_page_names_exists(page):
+    sections = "|".join(Settings.model_fields)
+    words = (re.match(rf"(?:{sections})\.[a-z_]+(?![\w./])", span) for span in spans(read(page)))
+    named = {word[0] for word in words if word}
+    assert named <= NAMES
+
+
+@pytest.mark.parametrize("word", [*Reason, *Status])
+def test_every_reason_and_status_is_explained(word):
+    cells = [line for line in read(DOCS / "data-format.md").splitlines() if line.startswith("| ")]
+    assert any(f"`{word}`" in cell for cell in cells)
+
+
+def test_the_page_lists_the_presets():
+    listed = re.findall(r"\(\.\./configs/([a-z]+)\.toml\)", read(SETTINGS_PAGE))
+    assert sorted(listed) == sorted(file.stem for file in (ROOT / "configs").glob("*.toml"))
+
 
 TAGS = r"<a id=\"([^\"]+)\">"
 PACKAGE = ROOT / "dedup_job"
@@ -59,7 +217,8 @@ def test_no_link_is_broken(page):
 
 def exists(name):
     if "/" not in name:  # in a folder that the text named before
-        return any(next((ROOT / part).rglob(name), None) for part in ("dedup_job", "scripts"))
+        parts = ("dedup_job", "scripts", "tests")
+        return any(next((ROOT / part).rglob(name), None) for part in parts)
     names = (name, f"{name}.py", f"{name.rpartition('.')[0]}.py")  # a module, a function of one
     return any((root / each).exists() for root in (ROOT, PACKAGE) for each in names)
 
@@ -135,7 +294,7 @@ pages = pytest.mark.parametrize(
 )
 
 
-def test_five_pages_are_translated_into_chinese():
+def test_four_pages_are_translated_into_chinese():
     assert {page.name.removesuffix(".zh.md") for page in DOCS.glob("*.zh.md")} == NEEDED
 
 

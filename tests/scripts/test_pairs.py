@@ -30,6 +30,6 @@ def test_decisions_in_a_file_are_scored_and_another_number_of_them_is_refused(tm
     for count, status in ((4265, 0), (3, 1)):
         path.write_text("1\n" * count)
         command = [sys.executable, "-m", score.__name__, "--decisions", path]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == status
-    assert "has 3 lines for 4,265 pairs" in done.stderr
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert ended.returncode == status
+    assert "has 3 lines for 4,265 pairs" in ended.stderr
