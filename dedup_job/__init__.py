@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         target_status,
         undo_run,
     )
-    from dedup_job.commands.run import Request, Watch, run_job
+    from dedup_job.commands.run import Request, RunCallbacks, run_job
     from dedup_job.documents import Difference, Pair
     from dedup_job.messages import (
         ConfigurationError,
@@ -45,7 +45,7 @@ _HOMES = {  # the public names of each module
     "commands.in_memory": "Files Outcome deduplicate deduplicate_file",
     "commands.look": "Inspected inspect list_documents list_ids sample_pairs",
     "commands.maintenance": "Restored check_target restore target_status undo_run",
-    "commands.run": "Request Watch run_job",
+    "commands.run": "Request RunCallbacks run_job",
     "documents": "Difference Pair",
     "messages": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
     "RunAborted StateMismatch UsageError",

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.commands.run import Request, RunCallbacks, run_job
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import translated
 from dedup_job.mongod import embedded_server
@@ -313,7 +313,11 @@ class Row(NamedTuple):
 
 
 def run_demo(
-    documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
+    documents: int,
+    seed: int,
+    folder: Path | None,
+    callbacks: RunCallbacks,
+    tell: Callable[[str], None],
 ) -> tuple[Run, list[Row], int]:
     """Make documents, run on them, and compare the decisions with the expected ones.
 
@@ -333,7 +337,7 @@ def run_demo(
         run = command_line("run", "--db", _DATABASE, "--source", _SOURCE, "--target", _TARGET)
         tell(f"{run}\n")
         request = Request(f"{_DATABASE}.{_SOURCE}", f"{_DATABASE}.{_TARGET}")
-        report = run_job(load({"connection.uri": uri}).settings, request, watch)
+        report = run_job(load({"connection.uri": uri}).settings, request, callbacks)
         decided = _decided(client[_DATABASE])
     lost = sum(len(decided.get(each["_id"], ())) != 1 for each in corpus)
     return report, score(corpus, decided), lost

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 
 from dedup_job import commands, decision
 from dedup_job.cli import app
-from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.commands.run import Request, RunCallbacks, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.job import Writers
 from dedup_job.messages import DedupError, chosen_language
@@ -84,7 +84,9 @@ def run_here(
     """
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
     request = Request(*names, limit=limit, dry_run=dry_run)
-    return run_job(settings_of(database, **flags), request, Watch(Progress(Log(), show), stop=stop))
+    return run_job(
+        settings_of(database, **flags), request, RunCallbacks(Progress(Log(), show), stop=stop)
+    )
 
 
 def written_at_once(writers, item, *, alone):  # noqa: ARG001

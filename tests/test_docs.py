@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from dedup_job.runs.run import Status
 from pymongo import MongoClient
 from typer.testing import CliRunner
 
@@ -19,6 +18,7 @@ from dedup_job.documents import Reason
 from dedup_job.judgment.features import RULES
 from dedup_job.messages import DedupError, Interrupted
 from dedup_job.report.progress import HELP
+from dedup_job.runs.run_record import Status
 from dedup_job.runs.status import NOTES, Check
 from dedup_job.settings import Settings, load
 from scripts import make_docs, site_hooks

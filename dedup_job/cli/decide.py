@@ -123,11 +123,13 @@ def run(
         distributor = None if cluster is None else _on_cluster(cluster)
         on_report = partial(_goes_on, metrics, report)
         with shown_progress(metrics) as progress:
-            begun = stop.wait_for_batch
-            watch = commands.run.Watch(
-                progress, stop, begun, agree, print_warning, collector, on_report
+            on_begin = stop.wait_for_batch
+            callbacks = commands.run.RunCallbacks(
+                progress, stop, on_begin, agree, print_warning, collector, on_report
             )
-            outcome = metrics.report = commands.run.run_job(settings, request, watch, distributor)
+            outcome = metrics.report = commands.run.run_job(
+                settings, request, callbacks, distributor
+            )
         _print_report(outcome, report, profile=profile)
         survey = collector.survey if collector else None
         _show_more(settings, outcome, survey, html, metrics, real_run)
@@ -354,8 +356,10 @@ def file(
         if path is not None:
             check_new(name, path, overwrite=overwrite, again=path is report)
     with StopSignals(_NOTHING) as stop, shown_progress() as progress:
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=print_warning)
-        outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
+        callbacks = commands.run.RunCallbacks(
+            progress, stop, stop.wait_for_batch, warn=print_warning
+        )
+        outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), callbacks)
     if outcome.status is Status.STOPPED:
         raise Interrupted(_NOTHING, stop.received or signal.SIGINT)
     show(outcome, console())
@@ -387,8 +391,8 @@ def demo(
 
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
-        outcome, rows, lost = run_demo(documents, seed, embedded, watch, out.say)
+        callbacks = commands.run.RunCallbacks(progress, stop, stop.wait_for_batch)
+        outcome, rows, lost = run_demo(documents, seed, embedded, callbacks, out.say)
     _print_report(outcome, None, stays=False)
     _exit(outcome, stop)
     out.say()

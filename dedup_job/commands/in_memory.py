@@ -11,7 +11,7 @@ import numpy as np
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
-from dedup_job.commands.run import NO_CALLBACKS, Watch, versions
+from dedup_job.commands.run import NO_CALLBACKS, RunCallbacks, versions
 from dedup_job.commands.session import preparing_threads
 from dedup_job.datafiles import FileSource, FileTarget
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
@@ -127,7 +127,9 @@ class Files:
     ledger: Path | None = None
 
 
-def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBACKS) -> Run:
+def deduplicate_file(
+    settings: Settings, files: Files, callbacks: RunCallbacks = NO_CALLBACKS
+) -> Run:
     """Copy the kept rows of a file to another one, decided in their order as by a run.
 
     A requested stop ends it, and nothing is written. UsageError if a file has the wrong format or
@@ -137,8 +139,8 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBAC
     source, out, ledger = _named(files)
     try:
         with reading(source, settings.source.field) as reader:
-            models = settings.models(watch.progress.stage)
-            watch.progress.stage(Message("loading the dictionary"))
+            models = settings.models(callbacks.progress.stage)
+            callbacks.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
             rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
             cleaned = settings.output.text is StoredText.CLEANED
@@ -151,7 +153,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBAC
             )
             names = f"{source.path}", f"{out.path}"
             about = About(*names, settings.recorded(), versions(), dry_run=False)
-            watch.begun()
+            callbacks.on_begin()
             outcome = pipeline.run(
                 pipeline.Job(
                     about=about,
@@ -163,11 +165,11 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = NO_CALLBAC
                     decider=GreedyDeduplicator(
                         index, settings.decision, target.texts_of, models.judge
                     ),
-                    abort_if=AbortConditions(settings.abort_if, warn=watch.warn),
+                    abort_if=AbortConditions(settings.abort_if, warn=callbacks.warn),
                     threads=settings.run.threads or preparing_threads(()),
                     max_rate=settings.run.max_rate,
-                    progress=watch.progress,
-                    stop=watch.stop,
+                    progress=callbacks.progress,
+                    stop=callbacks.stop,
                 )
             )
             return replace(outcome, differing=target.differing)

@@ -65,25 +65,25 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class RunCallbacks:
     """Callbacks of a run.
 
-    stop: returns whether to stop after the batch in hand; begun: called when the first batch may
+    stop: returns whether to stop after the batch in hand; on_begin: called when the first batch may
     begin; agree: called before a new target is made, its error ends the run; warn: takes a
-    warning; collector: takes the decisions of a dry run; told: takes each report of a job that
+    warning; collector: takes the decisions of a dry run; on_report: takes each report of a job that
     follows, and whether it decided nothing.
     """
 
     progress: Progress = QUIET
     stop: Callable[[], bool] = lambda: False
-    begun: Callable[[], None] = lambda: None
+    on_begin: Callable[[], None] = lambda: None
     agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
     collector: "SurveyCollector | None" = None
-    told: Callable[[Run, bool], None] = lambda *_: None
+    on_report: Callable[[Run, bool], None] = lambda *_: None
 
 
-NO_CALLBACKS = Watch()
+NO_CALLBACKS = RunCallbacks()
 Distributor = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
 """Returns a context of the job in which other processes prepare its pages."""
 
@@ -91,8 +91,8 @@ Distributor = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline
 def run_job(
     settings: Settings,
     request: Request,
-    watch: Watch = NO_CALLBACKS,
-    spread: Distributor | None = None,
+    callbacks: RunCallbacks = NO_CALLBACKS,
+    distributor: Distributor | None = None,
 ) -> Run:
     """Connect, check all that can be checked before the first write, run; return the report."""
     if request.follow and (request.limit or request.dry_run):
@@ -101,18 +101,18 @@ def run_job(
             "arrives. Leave one of them out.",
             option="--limit" if request.limit else "--dry-run",
         )
-    with connected(settings, watch.progress) as (client, database):
+    with connected(settings, callbacks.progress) as (client, database):
         source_name = Namespace.parse(request.source, database, "--source")
         target_name = Namespace.parse(request.target, database, "--target")
         named = (Namespace.parse(n, database, "--against") for n in settings.source.against)
         references = [*dict.fromkeys(named)]
-        retry = retry_policy(client, settings.run.retry_for, watch.progress, watch.stop)
-        models = settings.models(watch.progress.stage)
+        retry = retry_policy(client, settings.run.retry_for, callbacks.progress, callbacks.stop)
+        models = settings.models(callbacks.progress.stage)
         parts_of = client, target_name, form_of(settings, models), source_name
         target: Target | _DryTarget
         if request.dry_run:
             target = _DryTarget(*parts_of, retry)
-            target.collector = watch.collector
+            target.collector = callbacks.collector
         else:
             target = Target(*parts_of, finish_undo, retry, retry(lambda: writers_for(client)))
             target.undo_days = settings.run.undo_days
@@ -137,21 +137,21 @@ def run_job(
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [source_name, *references]))
         memory = index_memory(settings, _largest_index(request.limit, source, target))
-        if watch.agree and not request.dry_run and retry(target.state.read) is None:
-            watch.agree(source.name, target.name)
-        watch.progress.stage(Message("loading the dictionary"))
+        if callbacks.agree and not request.dry_run and retry(target.state.read) is None:
+            callbacks.agree(source.name, target.name)
+        callbacks.progress.stage(Message("loading the dictionary"))
         _ = models.fingerprinter
         read = [target.other(str(name), page) for name in references]
-        job = _job(settings, request, watch, client, models, source, target, read, memory)
-        watch.begun()
-        with nullcontext(job) if spread is None else spread(settings, job) as ready:
+        job = _job(settings, request, callbacks, client, models, source, target, read, memory)
+        callbacks.on_begin()
+        with nullcontext(job) if distributor is None else distributor(settings, job) as ready:
             return pipeline.run(ready)
 
 
 def _job(
     settings: Settings,
     request: Request,
-    watch: Watch,
+    callbacks: RunCallbacks,
     client: Client,
     models: Models,
     source: Source,
@@ -173,15 +173,15 @@ def _job(
         decider=GreedyDeduplicator(
             index, settings.decision, target.texts_of, models.judge, target, threads
         ),
-        abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), watch.warn),
+        abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), callbacks.warn),
         snapshots=SnapshotStore(*stored, keeps=keeps),
         references=[ReferenceSnapshots(one, *stored, keeps=keeps) for one in references],
         threads=threads,
         max_rate=settings.run.max_rate,
-        progress=watch.progress,
-        stop=watch.stop,
-        refresher=_refresher(settings, models, source, target, watch.progress),
-        follow=watch.told if request.follow else None,
+        progress=callbacks.progress,
+        stop=callbacks.stop,
+        refresher=_refresher(settings, models, source, target, callbacks.progress),
+        follow=callbacks.on_report if request.follow else None,
     )
 
 

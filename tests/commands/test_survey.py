@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dedup_job.commands.look import survey_target
-from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
+from dedup_job.commands.run import Request, RunCallbacks, SurveyCollector, run_job
 from dedup_job.decision import CONFIDENCE
 from dedup_job.demo import make_corpus
 from dedup_job.runs.survey import Stratum
@@ -80,8 +80,8 @@ def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(database, fla
     settings = load({"connection.uri": uri_of(database), "connection.db": database.name, **flags})
     collector = SurveyCollector()
     request = Request("source", "target", dry_run=True)
-    run_job(settings.settings, request, Watch(collector=collector))
-    run_job(settings.settings, replace(request, dry_run=False), Watch())
+    run_job(settings.settings, request, RunCallbacks(collector=collector))
+    run_job(settings.settings, replace(request, dry_run=False), RunCallbacks())
     dry, found = collector.survey, survey_target(settings.settings, "target")
     kept, ledger = [*database.target.find()], [*database["target.ledger"].find()]
     counts = {
@@ -113,7 +113,7 @@ def test_a_dry_run_shows_long_texts_whole(database):
     database.source.insert_many([{"_id": n, "text": text} for n, text in enumerate(texts)])
     settings = load({"connection.uri": uri_of(database), "connection.db": database.name}).settings
     collector = SurveyCollector()
-    run_job(settings, Request("source", "t", dry_run=True), Watch(collector=collector))
+    run_job(settings, Request("source", "t", dry_run=True), RunCallbacks(collector=collector))
     (layer,) = collector.survey.first
     assert [(one.other, one.text) for one in layer.pairs] == [tuple(texts)]
 

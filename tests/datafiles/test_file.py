@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
-from dedup_job.commands.run import Watch
+from dedup_job.commands.run import RunCallbacks
 from dedup_job.datafiles import formats
 from dedup_job.datafiles.formats import named, reading
 from dedup_job.demo import make_corpus
@@ -163,7 +163,7 @@ def test_a_stop_leaves_the_former_file_and_no_other(rows, tmp_path):
     out.write_text("former", encoding="utf-8")
     out.chmod(0o600)
     files = Files(source, out, tmp_path / "l.jsonl")
-    deduplicate_file(load_settings(), files, Watch(stop=lambda: True))
+    deduplicate_file(load_settings(), files, RunCallbacks(stop=lambda: True))
     assert out.read_text(encoding="utf-8") == "former"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
     deduplicate_file(load_settings(), files)

@@ -6,7 +6,7 @@ import pytest
 
 from dedup_job import index as kept
 from dedup_job.commands import look, review
-from dedup_job.commands.run import Request, SurveyCollector, Watch, run_job
+from dedup_job.commands.run import Request, RunCallbacks, SurveyCollector, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.job import pipeline
 from dedup_job.messages import UsageError
@@ -229,7 +229,7 @@ def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
     name = f"{database.name}.other"
     settings = settings_of(database, source__against=[name])
     names = f"{database.name}.source", f"{database.name}.target"
-    run = run_job(settings, Request(*names, dry_run=True), Watch(collector=collector))
+    run = run_job(settings, Request(*names, dry_run=True), RunCallbacks(collector=collector))
     assert (run.counts.kept, run.counts.against) == (1, {name: 2})
     assert collector.survey is not None
     near = collector.survey.near.pairs

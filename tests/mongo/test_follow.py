@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from bson import ObjectId
 
-from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.commands.run import Request, RunCallbacks, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.job import pipeline
 from dedup_job.messages import LeaseLost, UsageError
@@ -58,8 +58,8 @@ class Following(threading.Thread):
             self.told.append((report.number, is_quiet))
 
         try:
-            watch = Watch(stop=self.stop.is_set, told=told)
-            self.report = run_job(self.settings, self.request, watch)
+            callbacks = RunCallbacks(stop=self.stop.is_set, on_report=told)
+            self.report = run_job(self.settings, self.request, callbacks)
         except BaseException as e:  # noqa: BLE001  # for the test to see
             self.error = e
 
