@@ -14,7 +14,7 @@ namespace {
 
 using namespace cleaning;
 
-// The backticks of a fence at the beginning of a line, 0 for none, and whether the line holds nothing else.
+// The number of backticks of a fence at the beginning of a line, 0 for none, and whether the line ends with them.
 struct Ticks {
     Offset count = 0;
     bool alone = true;
@@ -95,9 +95,6 @@ void fold_fenced(Points text, Writer& out) {
 class MarkupReader {
 public:
     explicit MarkupReader(const Vocabulary& vocabulary) : page_(vocabulary), elements_(page_) {}
-
-    // Sets the buffer for the text with marks.
-    void write_to(std::span<std::uint32_t> buffer) { page_.buffer = buffer; }
 
     // Reads a text; returns its contents, as `Holds`. Without tags and references `marked` has no meaning.
     unsigned read(Points raw) {
@@ -278,9 +275,7 @@ public:
 
 private:
     Points without_markup(Points text) {
-        const std::size_t size = capacity_for(text.size());
-        reader_.write_to(marked_.get(size));
-        Writer out(out_.get(size));
+        Writer out(out_.get(capacity_for(text.size())));
         if (cleaner_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned searched = RULES_AT_START | FENCES;
         Points bare = text;
@@ -363,7 +358,7 @@ private:
     const Cleaner& cleaner_;
     const DropRules drop_rules_;
     MarkupReader reader_;
-    PointBuffer marked_, out_;
+    PointBuffer out_;
     std::vector<std::uint32_t> held_;
 };
 
