@@ -8,8 +8,9 @@ import importlib.util
 import logging
 import math
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 import xxhash
@@ -89,11 +90,12 @@ class Sketcher:
         return Sketches(keys, bits, self.channels, read)
 
 
-class Explanation(NamedTuple):
-    """The origin of a fingerprint: route (of `ROUTES`), tokens, and features with weights."""
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The origin of a fingerprint: tokens, route (of `ROUTES`), and features with weights."""
 
-    route: str
     tokens: tuple[str, ...]
+    route: str
     features: tuple[tuple[str, float], ...]
 
 
@@ -128,7 +130,7 @@ class Fingerprinter:
     def explain(self, text: str) -> Explanation:
         """Return the route, tokens and features of a text's fingerprint."""
         route, tokens, features = self._lexicon.explain(text, self._options)
-        return Explanation(route, tuple(tokens), tuple(features))
+        return Explanation(tuple(tokens), route, tuple(features))
 
 
 PLANE = 0x10000
