@@ -1,5 +1,4 @@
-// The cleaning of a text: markup is read once and becomes marks for its meaning, white space is folded, the last lines are cut off
-// at markers.
+// The cleaning of a text: markup is read once and becomes marks, white space is folded, last lines are cut off at markers.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
@@ -391,7 +390,8 @@ auto clean(const Cleaner& cleaner, const StringArrays& strings, nb::callable dro
             lengths.push_back(std::ssize(clean.text));
         }
     }
-    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)), give(std::move(made)), give(std::move(lengths)));
+    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)), give(std::move(made)),
+                      give(std::move(lengths)));
 }
 
 }  // namespace
@@ -402,10 +402,11 @@ void bind_cleaning(nb::module_& m) {
              "references: code points by name; cut_at: code points of markers.")
         .def("clean", &clean, "texts"_a.noconvert(), "drop_rules"_a,
              "Clean n texts.\n\nReturn for each whether it changes, bool (n,), and the number of characters cut off, int64 (n,),\n"
-             "then the clean texts of those that change and their lengths, int64. drop_rules: called with a text and whether it has no markup; returns it\n"
-             "without style rules, in a text without markup only without leading ones.");
+             "then the clean texts of those that change and their lengths, int64. drop_rules: takes a text and whether it has no\n"
+             "markup, and returns it without style rules, in a text without markup only without leading ones.");
     nb::dict elements;  // of HTML, SVG and MathML: their roles by name
-    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { elements[nb::cast(name)] = row.element.roles; });
+    for (const auto& [element, names] : ELEMENTS)
+        each_word(names, [&, roles = element.roles](std::string_view name) { elements[nb::cast(name)] = roles; });
     m.attr("ELEMENTS") = elements;
     m.attr("LONGEST_NOTE") = LONGEST_NOTE;
 }

@@ -332,9 +332,8 @@ private:
         const Points code = trimmed(out_.from(entry.begin + 1), [](std::uint32_t point) {
             return point >= BEYOND ? !is_shown(point) : is_space(point);
         });
-        const bool is_fenced = how != Closed::by_end && (entry.action == Action::lines || std::ranges::any_of(code, [](std::uint32_t point) {
-            return point == FRESH || characters().kind(point) == Kind::line;
-        }));
+        const auto is_break = [](std::uint32_t point) { return point == FRESH || characters().kind(point) == Kind::line; };
+        const bool is_fenced = how != Closed::by_end && (entry.action == Action::lines || std::ranges::any_of(code, is_break));
         out_[entry.begin] = is_fenced ? FENCE : CODE;
         out_.append(is_fenced ? FENCE_END : CODE_END);
     }

@@ -219,7 +219,8 @@ private:
         rows_ += is_row;
         protected_ += text_[j] == FORMULA;
         if (is_row) white_ = {'\n', Hard::yes};
-        stack_.push_back({.kind = text_[j], .begin = out_.size(), .before = white_, .marker = j + 1, .breaks_before = std::ssize(breaks_)});
+        stack_.push_back({.kind = text_[j], .begin = out_.size(), .before = white_, .marker = j + 1,
+                          .breaks_before = std::ssize(breaks_)});
         if (!is_row && !pending_) pending_ = depth();
         if (text_[j] == ITEM) {
             while (j < std::ssize(text_) && text_[j] != BODY) j++;

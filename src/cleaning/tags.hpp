@@ -206,7 +206,8 @@ private:
             }
             left.push_back(text[j++]);
             const Offset end = std::ssize(left);
-            if (floor != NONE && marks && end >= floor + 3 && left[end - 1] == '>' && left[end - 2] == ']' && left[end - 3] == ']') {
+            const bool is_end = floor != NONE && end >= floor + 3 && starts_with(Points(left).subspan(end - 3), "]]>");
+            if (marks && is_end) {
                 left.resize(end - 3);
                 floor = end - 3;
                 marks--;
