@@ -18,16 +18,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.bytes_column import (
-    BREAK,
-    BytesColumn,
-    TextColumn,
-    as_lines,
-    pack,
-    parted,
-    rejoined,
-    sums,
-)
+from dedup_job.native.bytes_column import BREAK, TextColumn, as_lines, pack, parted, rejoined, sums
 
 _KEYWORDS: Final = frozenset({"*", "from", "to"})  # of selectors, besides elements
 _PROPERTY = re.compile(
@@ -126,7 +117,7 @@ class Cleaner:
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n clean texts; without changes the column itself."""
         changed, cut, strings, lengths = self._core.clean(texts.utf8(), _without_rules)
-        clean = TextColumn(BytesColumn(*strings), lengths)
+        clean = TextColumn.of(strings, lengths)
         return Cleaned(texts.replaced(np.flatnonzero(changed), clean), cut, ~changed)
 
 

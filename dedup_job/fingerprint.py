@@ -8,8 +8,9 @@ import importlib.util
 import logging
 import math
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 import xxhash
@@ -65,14 +66,8 @@ class Sketcher:
         Without a judge a text is its own form. Channel.FORM adds a key of the whole form.
         """
         self._judge = judge
-        self._minhash = Channel.MINHASH in channels
-        self._sentences = Channel.SENTENCES in channels
-        self._whole = Channel.FORM in channels
-        self.channels = (
-            *(Channel.MINHASH,) * (_core.BANDS * self._minhash),
-            *(Channel.SENTENCES,) * self._sentences,
-            *(Channel.FORM,) * self._whole,
-        )
+        columns = (*(Channel.MINHASH,) * _core.BANDS, Channel.SENTENCES, Channel.FORM)
+        self.channels = tuple(channel for channel in columns if channel in channels)
 
     def sketch(self, texts: TextColumn) -> Sketches | None:
         """Return the sketches of n clean texts; None without channels.
@@ -86,20 +81,21 @@ class Sketcher:
         keys, bits, read = _core.sketch(
             texts.utf8(),
             self._judge and self._judge(),
-            minhash=self._minhash,
-            sentences=self._sentences,
-            whole=self._whole,
+            minhash=(minhash := Channel.MINHASH in self.channels),
+            sentences=Channel.SENTENCES in self.channels,
+            whole=Channel.FORM in self.channels,
         )
         keys = keys.reshape(len(texts), len(self.channels))
-        bits = bits.reshape(len(texts), _core.BINS // 64 * self._minhash)
+        bits = bits.reshape(len(texts), _core.BINS // 64 * minhash)
         return Sketches(keys, bits, self.channels, read)
 
 
-class Explanation(NamedTuple):
-    """The origin of a fingerprint: route (of `ROUTES`), tokens, and features with weights."""
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The origin of a fingerprint: tokens, route (of `ROUTES`), and features with weights."""
 
-    route: str
     tokens: tuple[str, ...]
+    route: str
     features: tuple[tuple[str, float], ...]
 
 
@@ -134,7 +130,7 @@ class Fingerprinter:
     def explain(self, text: str) -> Explanation:
         """Return the route, tokens and features of a text's fingerprint."""
         route, tokens, features = self._lexicon.explain(text, self._options)
-        return Explanation(route, tuple(tokens), tuple(features))
+        return Explanation(tuple(tokens), route, tuple(features))
 
 
 PLANE = 0x10000
@@ -143,23 +139,18 @@ LAST = "\ufffe"
 NO_WORD = -math.inf  # in place of a log probability: never the best
 
 
-class Hmm(NamedTuple):
-    """jieba's hidden Markov model (`jieba.finalseg`), log probabilities by state."""
-
-    start: Mapping[str, float]
-    transition: Mapping[str, Mapping[str, float]]
-    emission: Mapping[str, Mapping[str, float]]
-    least: float
-
-
 def build_lexicon(
     frequencies: Mapping[str, int],
     total: int,
-    hmm: Hmm,
+    hmm: Any,
     idf: Mapping[str, float],
     stop_words: Collection[str],
 ) -> Tables:
-    """Build the tables of `_core.Lexicon`; `frequencies`, `total`: jieba's FREQ, with prefixes."""
+    """Return the tables of `_core.Lexicon`.
+
+    frequencies, total: of jieba's dictionary, with prefixes of words; hmm: `jieba.finalseg` or its
+    like, with log probabilities.
+    """
     # stop words and frequent words first, so that they share pages of memory
     frequent = sorted(frequencies, key=lambda word: -frequencies[word])
     words = [*dict.fromkeys([*sorted(stop_words), *frequent, *idf])]
@@ -178,12 +169,12 @@ def build_lexicon(
         median,
     )
     states, han = _core.HMM_STATES, [*map(chr, range(_core.HAN[0], _core.HAN[1] + 1))]
-    emission = [[hmm.emission[state].get(one, hmm.least) for state in states] for one in han]
-    transition = [[hmm.transition[a].get(b, hmm.least) for b in states] for a in states]
+    emission = [[hmm.emit_P[state].get(one, hmm.MIN_FLOAT) for state in states] for one in han]
+    transition = [[hmm.trans_P[a].get(b, hmm.MIN_FLOAT) for b in states] for a in states]
     return {
         **tables,
         "emission": np.array(emission).reshape(-1),
-        "start": np.array([hmm.start[state] for state in states]),
+        "start": np.array([hmm.start_P[state] for state in states]),
         "transition": np.array(transition).reshape(-1),
         "constants": np.array([math.log(1) - log_total, median]),
     }
@@ -230,8 +221,7 @@ def _build() -> Tables:
     jieba.setLogLevel(logging.CRITICAL)
     # not initialize(): its cache is a file that anyone may write, in the temporary folder
     frequencies, total = jieba.Tokenizer().gen_pfdict(jieba_files()[0].open("rb"))
-    hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
-    return build_lexicon(frequencies, total, hmm, idf(), STOP_WORDS)
+    return build_lexicon(frequencies, total, finalseg, idf(), STOP_WORDS)
 
 
 @functools.cache

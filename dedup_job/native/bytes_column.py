@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dedup_job import _core
 
 Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
 
 
 class BytesColumn(NamedTuple):
@@ -22,8 +23,8 @@ class BytesColumn(NamedTuple):
     """
 
     data: Bytes
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    starts: Ints
+    lengths: Ints
 
     def at(self, row: int) -> bytes:
         """Return string `row`."""
@@ -39,12 +40,12 @@ class BytesColumn(NamedTuple):
         """Return the strings of some rows, without a copy; rows: int64, bool or a slice."""
         return BytesColumn(self.data, self.starts[rows], self.lengths[rows])
 
-    def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> "BytesColumn":
+    def between(self, first: Ints | int, last: Ints) -> "BytesColumn":
         """Return bytes first[i] to last[i] of each string, without a copy."""
         lengths = np.asarray(last - first, dtype=np.int64)
         return BytesColumn(self.data, self.starts + first, lengths)
 
-    def scattered(self, rows: NDArray[np.int64], count: int) -> "BytesColumn":
+    def scattered(self, rows: Ints, count: int) -> "BytesColumn":
         """Return `count` strings: these in rows `rows`, int64 (n,), all others empty."""
         starts, lengths = np.zeros((2, count), dtype=np.int64)
         starts[rows], lengths[rows] = self.starts, self.lengths
@@ -105,7 +106,12 @@ class TextColumn:
     """n texts in UTF-8, lone surrogates in three bytes; lengths: int64 (n,), in characters."""
 
     strings: BytesColumn
-    lengths: NDArray[np.int64]
+    lengths: Ints
+
+    @classmethod
+    def of(cls, strings: tuple[Bytes, Ints, Ints], lengths: Ints) -> "TextColumn":
+        """Return the texts of arrays from compiled code."""
+        return cls(BytesColumn(*strings), lengths)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -126,7 +132,7 @@ class TextColumn:
         """Return the texts of some rows, without a copy; rows: int64, bool or a slice."""
         return TextColumn(self.strings.take(rows), self.lengths[rows])
 
-    def scattered(self, rows: NDArray[np.int64], count: int) -> "TextColumn":
+    def scattered(self, rows: Ints, count: int) -> "TextColumn":
         """Return `count` texts: these in rows `rows`, int64 (n,), all others empty."""
         lengths = np.zeros(count, dtype=np.int64)
         lengths[rows] = self.lengths
@@ -136,7 +142,7 @@ class TextColumn:
         """Return the texts of a mask, bool (n,), and empty ones in all other rows."""
         return TextColumn(self.strings.where(mask), np.where(mask, self.lengths, 0))
 
-    def replaced(self, rows: NDArray[np.int64] | Sequence[int], texts: "Texts") -> "TextColumn":
+    def replaced(self, rows: Ints | Sequence[int], texts: "Texts") -> "TextColumn":
         """Return a copy with the texts of some rows replaced; without rows the column itself."""
         numbers, stays = np.asarray(rows, dtype=np.int64), np.ones(len(self), dtype=np.bool_)
         if len(numbers) == 0:
@@ -188,7 +194,7 @@ def has_breaks(texts: TextColumn) -> bool:
     return near and len(parted(texts)[0]) > len(texts)
 
 
-def parted(texts: TextColumn) -> tuple[TextColumn, NDArray[np.int64]]:
+def parted(texts: TextColumn) -> tuple[TextColumn, Ints]:
     """Return the parts of n texts, and the number of parts of each text, int64 (n,)."""
     data, starts, sizes = concatenated(texts).utf8()
     first, second, third = (np.append(data, [0, 0])[i : i + len(data)] for i in range(3))
@@ -201,32 +207,32 @@ def parted(texts: TextColumn) -> tuple[TextColumn, NDArray[np.int64]]:
     return TextColumn(parts, characters[stop] - characters[begin]), 1 + np.diff(before)
 
 
-def rejoined(parts: TextColumn, counts: NDArray[np.int64]) -> TextColumn:
+def rejoined(parts: TextColumn, counts: Ints) -> TextColumn:
     """Return n texts with breaks between their parts; counts: int64 (n,), parts of each text."""
     follows = np.ones(len(parts), dtype=np.bool_)
     follows[_first(counts)] = False
     return _joined(parts, counts, breaks(follows))
 
 
-def as_lines(parts: TextColumn, counts: NDArray[np.int64]) -> TextColumn:
+def as_lines(parts: TextColumn, counts: Ints) -> TextColumn:
     """Return n texts with a line for each part that is not empty; counts: int64 (n,)."""
     is_line = parts.lengths > 0
-    before: NDArray[np.int64] = np.cumsum(is_line) - is_line
+    before: Ints = np.cumsum(is_line) - is_line
     follows = is_line & (before > np.repeat(before[_first(counts)], counts))
     return _joined(parts, counts, breaks(follows, "\n"))
 
 
-def sums(values: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def sums(values: Ints, counts: Ints) -> Ints:
     """Return the sum of the values of each text's parts, int64 (n,); counts: parts of each."""
     whole = np.append(0, np.cumsum(values))[np.append(0, np.cumsum(counts))]
     return np.asarray(np.diff(whole), dtype=np.int64)
 
 
-def _first(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first(counts: Ints) -> Ints:
     return np.asarray(np.cumsum(counts) - counts)
 
 
-def _joined(parts: TextColumn, counts: NDArray[np.int64], between: TextColumn) -> TextColumn:
+def _joined(parts: TextColumn, counts: Ints, between: TextColumn) -> TextColumn:
     (data, starts, sizes), lengths = (whole := concatenated(between, parts)).utf8(), whole.lengths
     strings = BytesColumn(data, starts[_first(counts)], sums(sizes, counts))
     return TextColumn(strings, sums(lengths, counts))

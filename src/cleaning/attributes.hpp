@@ -55,7 +55,7 @@ void each_run(Points text, auto test, auto take) {
     }
 }
 
-// The meaning of a style attribute: spans as bits, those of its border, and the markers of a list.
+// The meaning of a style attribute: spans, also of its border, as bits, and the markers of a list.
 struct Style {
     std::uint32_t spans = 0, border = 0;
     int markers = NONE;
@@ -130,8 +130,7 @@ struct Reference {
     std::uint32_t first = 0, second = 0;
 };
 
-// Ways to copy text, as bits: with references decoded; with NUL, CR, CR LF and surrogates as a parser reads them; with
-// double escapes, &amp;nbsp; and \n, decoded.
+// Ways to copy text, as bits: references decoded; NUL, CR and surrogates as a parser reads them; &amp;nbsp; and \n decoded, too.
 enum How : unsigned { DECODES = 1, PARSES = 2, TWICE = 4 };
 
 // Contents of a text, as bits: tags; references; an opening brace written as a reference; double escapes.

@@ -84,8 +84,7 @@ enum class Kind : std::uint8_t { plain, space, line, invisible, markup, opening,
 
 inline bool is_blank(Kind kind) { return kind == Kind::space || kind == Kind::line; }
 
-// Marks for the meaning of markup: no text holds one, so none needs an escape. Spans are UNDERLINE to LINED; `mark + END` ends
-// one.
+// Marks for the meaning of markup: no text holds one, so none needs an escape. UNDERLINE to LINED are spans, ended by + END.
 enum Mark : std::uint32_t {
     CODE = BEYOND, CODE_END,                             // around code in a line
     UNDERLINE = BEYOND + 8, DOTS, BOLD, ITALIC, SUP, SUB,
@@ -120,8 +119,7 @@ inline bool is_one_of(std::uint32_t point, std::string_view ascii) {
 // Characters that may be read behind each text.
 constexpr std::size_t BEHIND = std::max<std::size_t>(Block::SIZE, ASCII_BLOCK);
 
-// The first offset from `at` on at which a test of sixteen characters succeeds, the end without one. found_in: takes their
-// address, returns bits.
+// The first offset from `at` on that a test of sixteen characters, at an address, marks by a bit; the end without one.
 Offset find_where(Points text, Offset at, auto found_in) {
     const Offset size = std::ssize(text);
     for (; at < size; at += Block::SIZE) {
@@ -266,7 +264,7 @@ private:
     static constexpr std::uint32_t FIRST_EASTERN = 0x3001, LAST_EASTERN = BYTE_ORDER_MARK - 1;
 
     // Sixteen bits, set for characters that are surely plain; `is_plain` decides the others. Never for `_`, which counts as no
-    // word. The special characters of ASCII are those of `kind_of`.
+    // word. In ASCII it agrees with `kind_of`.
     unsigned plain_in(const std::uint32_t* points) const {
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |

@@ -1,5 +1,4 @@
-// The cleaning of a text: markup is read once and becomes marks for its meaning, white space is folded, the last lines are cut off
-// at markers.
+// The cleaning of a text: markup is read once and becomes marks, white space is folded, last lines are cut off at markers.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,7 +13,7 @@ namespace {
 
 using namespace cleaning;
 
-// The backticks of a fence at the beginning of a line, 0 for none, and whether the line holds nothing else.
+// The number of backticks of a fence at the beginning of a line, 0 for none, and whether the line ends with them.
 struct Ticks {
     Offset count = 0;
     bool alone = true;
@@ -95,9 +94,6 @@ void fold_fenced(Points text, Writer& out) {
 class MarkupReader {
 public:
     explicit MarkupReader(const Vocabulary& vocabulary) : page_(vocabulary), elements_(page_) {}
-
-    // Sets the buffer for the text with marks.
-    void write_to(std::span<std::uint32_t> buffer) { page_.buffer = buffer; }
 
     // Reads a text; returns its contents, as `Holds`. Without tags and references `marked` has no meaning.
     unsigned read(Points raw) {
@@ -278,9 +274,7 @@ public:
 
 private:
     Points without_markup(Points text) {
-        const std::size_t size = capacity_for(text.size());
-        reader_.write_to(marked_.get(size));
-        Writer out(out_.get(size));
+        Writer out(out_.get(capacity_for(text.size())));
         if (cleaner_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned searched = RULES_AT_START | FENCES;
         Points bare = text;
@@ -363,7 +357,7 @@ private:
     const Cleaner& cleaner_;
     const DropRules drop_rules_;
     MarkupReader reader_;
-    PointBuffer marked_, out_;
+    PointBuffer out_;
     std::vector<std::uint32_t> held_;
 };
 
@@ -396,7 +390,8 @@ auto clean(const Cleaner& cleaner, const StringArrays& strings, nb::callable dro
             lengths.push_back(std::ssize(clean.text));
         }
     }
-    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)), give(std::move(made)), give(std::move(lengths)));
+    return std::tuple(give<std::uint8_t, bool>(std::move(changed)), give(std::move(cut)), give(std::move(made)),
+                      give(std::move(lengths)));
 }
 
 }  // namespace
@@ -407,10 +402,11 @@ void bind_cleaning(nb::module_& m) {
              "references: code points by name; cut_at: code points of markers.")
         .def("clean", &clean, "texts"_a.noconvert(), "drop_rules"_a,
              "Clean n texts.\n\nReturn for each whether it changes, bool (n,), and the number of characters cut off, int64 (n,),\n"
-             "then the clean texts of those that change and their lengths, int64. drop_rules: called with a text and whether it has no markup; returns it\n"
-             "without style rules, in a text without markup only without leading ones.");
+             "then the clean texts of those that change and their lengths, int64. drop_rules: takes a text and whether it has no\n"
+             "markup, and returns it without style rules, in a text without markup only without leading ones.");
     nb::dict elements;  // of HTML, SVG and MathML: their roles by name
-    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { elements[nb::cast(name)] = row.element.roles; });
+    for (const auto& [element, names] : ELEMENTS)
+        each_word(names, [&, roles = element.roles](std::string_view name) { elements[nb::cast(name)] = roles; });
     m.attr("ELEMENTS") = elements;
     m.attr("LONGEST_NOTE") = LONGEST_NOTE;
 }

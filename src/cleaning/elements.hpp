@@ -144,9 +144,8 @@ private:
             entry.previous = page_.nearest[number];
             page_.nearest[number] = page_.top();
         }
-        std::uint32_t around = entry.spans_open;
-        if (around & IS_LINED) around |= IS_UNDERLINE;
-        entry.spans_around |= around & ONCE;
+        if (entry.spans_open & IS_LINED) entry.spans_around |= IS_UNDERLINE;
+        entry.spans_around |= entry.spans_open & ONCE;
         entry.spans_open = 0;
         entry.action = action;
         entry.origin = origin;
@@ -171,15 +170,10 @@ private:
     void close_before(Action action) {
         const OpenElement& top = page_.stack.back();
         int k = 0;
-        if (action == Action::list_item) {
-            k = top.item;
-        } else if (action == Action::table_row || action == Action::section) {
-            k = top.row;
-        } else if (action == Action::table_cell) {
-            k = top.cell;
-        } else if (is_reading(action) && is_reading(top.action)) {
-            k = page_.top();
-        }
+        if (action == Action::list_item) k = top.item;
+        else if (action == Action::table_row || action == Action::section) k = top.row;
+        else if (action == Action::table_cell) k = top.cell;
+        else if (is_reading(action) && is_reading(top.action)) k = page_.top();
         if (k && k >= top.hard_barrier) close_down_to(k, Closed::by_other);
         const OpenElement& around = page_.stack.back();
         if (action == Action::table_cell && (!around.row || around.row < around.hard_barrier) && !around.code)
@@ -196,23 +190,16 @@ private:
         } else if (action > Action::math) {
             if (action == Action::annotation) entry.extra = holds(page_.attributes[Attribute::encoding], "tex");
             begin_part(page_, entry);
-        } else if (action == Action::ordered || action == Action::unordered) {
-            open_list(page_, entry);
-        } else if (action == Action::select) {
-            out_.append(BLANK);
         } else if (action == Action::lines || action == Action::code_line) {
             if (entry.code) return;
             entry.code = page_.top();
             out_.append(action == Action::lines ? FENCE : CODE);
-        } else if (action == Action::reading) {
-            out_.append(RUBY);
-        } else if (action == Action::list_item) {
-            open_item(page_, entry);
-        } else if (Action::table <= action && action <= Action::table_cell) {
-            begin_table(entry);
-        } else {
-            begin_medium(entry);
-        }
+        } else if (action == Action::ordered || action == Action::unordered) open_list(page_, entry);
+        else if (action == Action::list_item) open_item(page_, entry);
+        else if (action == Action::select) out_.append(BLANK);
+        else if (action == Action::reading) out_.append(RUBY);
+        else if (Action::table <= action && action <= Action::table_cell) begin_table(entry);
+        else begin_medium(entry);
     }
 
     // Writes a medium in place of the element's content, if it is one.
@@ -237,16 +224,15 @@ private:
     }
 
     void begin_table(OpenElement& entry) {
-        const int top = page_.top();
         if (entry.code) {
             entry.action = Action::none;
         } else if (entry.action == Action::table) {
-            entry.barrier = entry.table = top;
+            entry.barrier = entry.table = page_.top();
             entry.row = entry.cell = 0;
         } else if (entry.action == Action::table_row) {
             begin_row(entry);
         } else if (entry.action == Action::table_cell) {
-            entry.barrier = entry.cell = top;
+            entry.barrier = entry.cell = page_.top();
             entry.list = entry.item = 0;
             out_.append(CELL);
         }
@@ -323,8 +309,7 @@ private:
         close_spans(entry.spans_open);
     }
 
-    // Whether an element is invisible, no medium and no part of a formula. flags: of its class and its style. An element with
-    // an id may be shown by a script.
+    // Whether an element is invisible. flags: of its class and its style. A script may show elements with an id.
     bool is_hidden(Action action, std::uint32_t roles, std::uint32_t flags) const {
         const bool may_be = Action::area < action && action < Action::math && action != Action::template_;
         const Attributes& attributes = page_.attributes;
@@ -347,9 +332,8 @@ private:
         const Points code = trimmed(out_.from(entry.begin + 1), [](std::uint32_t point) {
             return point >= BEYOND ? !is_shown(point) : is_space(point);
         });
-        const bool is_fenced = how != Closed::by_end && (entry.action == Action::lines || std::ranges::any_of(code, [](std::uint32_t point) {
-            return point == FRESH || characters().kind(point) == Kind::line;
-        }));
+        const auto is_break = [](std::uint32_t point) { return point == FRESH || characters().kind(point) == Kind::line; };
+        const bool is_fenced = how != Closed::by_end && (entry.action == Action::lines || std::ranges::any_of(code, is_break));
         out_[entry.begin] = is_fenced ? FENCE : CODE;
         out_.append(is_fenced ? FENCE_END : CODE_END);
     }
@@ -357,11 +341,9 @@ private:
     void end_of_formula(OpenElement& entry, Closed how) {
         if (entry.action == Action::annotation) {
             OpenElement& root = page_.stack[entry.math];
-            if (entry.extra && root.cut < 0 && page_.is_nonblank(out_.from(entry.begin))) {
-                move_to(root, entry, root.begin + 1, entry.math);
-            } else if (how != Closed::by_end) {
-                out_.cut(entry.begin);
-            }
+            const bool is_formula = entry.extra && root.cut < 0 && page_.is_nonblank(out_.from(entry.begin));
+            if (is_formula) move_to(root, entry, root.begin + 1, entry.math);
+            else if (how != Closed::by_end) out_.cut(entry.begin);
         } else if (entry.action == Action::note) {
             if (how != Closed::by_end) out_.cut(entry.begin);
         } else if (entry.action != Action::math) {

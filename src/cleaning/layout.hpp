@@ -26,6 +26,15 @@ struct White {
     Hard hard = Hard::no;
 };
 
+// The text around a span, by mark from UNDERLINE on; an item has its marker, a row nothing, fenced code its own lines.
+struct Around {
+    std::string_view before, behind;
+};
+constexpr Around AROUND[] = {
+    {"[", "]{.underline}"}, {"[", "]{.dots}"}, {"[", "]{.bold}"}, {"[", "]{.italic}"}, {"^{", "}"}, {"_{", "}"},
+    {"(", ")"}, {"$", "$"}, {}, {}, {}, {"[", "]{.underline}"},
+};
+
 struct OpenSpan {
     std::uint32_t kind = 0;          // its mark
     Offset begin = 0, inside = NONE;  // of it and of its content, NONE until something of it is written
@@ -81,9 +90,8 @@ public:
     }
 
 private:
-    // The features that may begin or end with the character that was written last, before `j`. A fence is three backticks that
-    // begin a line. A style rule begins with `@`, or has a colon between its braces; at the start, the first inmost pair of
-    // braces decides.
+    // The features that may begin or end with the character written last, before `j`: three backticks at the beginning of a line;
+    // for style rules `@`, or a colon between braces; at the start, the first inmost pair of braces decides.
     unsigned feature(Kind kind, Offset j) {
         const bool is_free = !protected_ && !fence_;
         const std::uint32_t next = j < std::ssize(text_) ? text_[j] : 0;
@@ -127,7 +135,10 @@ private:
                     protected_ -= mark == FORMULA_END;
                     close();
                 } else if (mark >= ACCENTS && mark - ACCENTS < std::size(ACCENTS_OF_LATEX)) {
-                    write_command(ACCENTS_OF_LATEX[mark - ACCENTS].command);
+                    const std::string_view command = ACCENTS_OF_LATEX[mark - ACCENTS].command;
+                    flush();
+                    out_.append(command);
+                    words_ += std::ssize(command);
                 }
         }
         return j + 1;
@@ -160,14 +171,6 @@ private:
         return j + 1;
     }
 
-    void write_command(std::string_view command) {
-        flush();
-        out_.append('\\');
-        out_.append(command);
-        out_.append('{');
-        words_ += std::ssize(command) + 2;
-    }
-
     // The number of backticks for a fence around the code that begins here, 0 for none.
     Offset fence_length(Offset j) const {
         Offset run = 0, longest = 0;
@@ -187,10 +190,6 @@ private:
         return blank || longest >= LONGEST_FENCE ? 0 : std::max(SHORTEST_FENCE, longest + 1);
     }
 
-    void write_ticks() {
-        for (Offset k = 0; k < fence_; k++) out_.append('`');
-    }
-
     // Writes the first line of a fence around the code that begins here, if it needs one.
     void open_fence(Offset j) {
         fence_ = fence_length(j);
@@ -198,7 +197,7 @@ private:
         write_openings();
         if (out_.size() && out_[out_.size() - 1] != '\n') out_.append('\n');
         white_ = {};
-        write_ticks();
+        out_.append(std::string(fence_, '`'));
         out_.append('\n');
         code_.begin = code_.lead = out_.size();
         words_++;
@@ -208,7 +207,7 @@ private:
     void close_fence() {
         trim(out_, code_.begin);
         out_.append('\n');
-        write_ticks();
+        out_.append(std::string(fence_, '`'));
         fence_ = 0;
         fenced_end_ = out_.size();
         white_ = {'\n', Hard::implied};
@@ -220,8 +219,8 @@ private:
         rows_ += is_row;
         protected_ += text_[j] == FORMULA;
         if (is_row) white_ = {'\n', Hard::yes};
-        stack_.push_back({.kind = text_[j], .begin = out_.size(), .words_before = words_, .images_before = images_, .before = white_,
-                          .marker = j + 1, .breaks_before = std::ssize(breaks_)});
+        stack_.push_back({.kind = text_[j], .begin = out_.size(), .before = white_, .marker = j + 1,
+                          .breaks_before = std::ssize(breaks_)});
         if (!is_row && !pending_) pending_ = depth();
         if (text_[j] == ITEM) {
             while (j < std::ssize(text_) && text_[j] != BODY) j++;
@@ -244,25 +243,18 @@ private:
             if (white_.hard == Hard::implied) white_.blank = 0;
             white_.hard = Hard::no;
         }
-        if (is_bracket(entry.kind)) {
-            close_bracket(entry);
-        } else if (entry.kind == SUP || entry.kind == SUB) {
-            if (out_.size() - entry.inside == 1) {  // no braces around one character
-                out_.move_back(out_.from(entry.inside), entry.inside - 1);
-            } else {
-                out_.append('}');
-            }
-        } else {
-            if (entry.kind == FORMULA) white_ = {};
-            out_.append(entry.kind == RUBY ? ')' : '$');
-        }
+        if (is_bracket(entry.kind) && words_ == entry.words_before) return drop_bracket(entry);
+        const bool is_script = entry.kind == SUP || entry.kind == SUB;
+        if (is_script && out_.size() - entry.inside == 1)  // no braces around one character
+            return out_.move_back(out_.from(entry.inside), entry.inside - 1);
+        if (entry.kind == FORMULA) white_ = {};
+        out_.append(AROUND[entry.kind - UNDERLINE].behind);
     }
 
     void begin_cell() {
         OpenSpan& entry = stack_.back();
         if (entry.kind != ROW) return;
-        entry.cells++;
-        if (entry.cells == 1) return;
+        if (++entry.cells == 1) return;
         entry.separators_due++;
         white_ = {};
         if (!pending_) pending_ = depth();
@@ -352,36 +344,24 @@ private:
         entry.images_before = images_;
         if (entry.kind == ITEM) {
             for (Offset j = entry.marker; j < std::ssize(text_) && text_[j] != BODY; j++) out_.append(text_[j]);
-        } else if (entry.kind == SUP || entry.kind == SUB) {
-            out_.append(entry.kind == SUP ? "^{" : "_{");
-        } else if (is_bracket(entry.kind)) {
-            out_.append('[');
-        } else {
-            out_.append(entry.kind == RUBY ? '(' : '$');
         }
+        out_.append(AROUND[entry.kind - UNDERLINE].before);
         words_ += !is_bracket(entry.kind);
         entry.inside = out_.size();
     }
 
     void write_separators(OpenSpan& entry, std::uint32_t blank) {
         for (int k = 0; k < entry.separators_due; k++) {
-            std::uint32_t before = ' ';
-            if (k == 0 && out_.size() == entry.begin) {
-                before = blank;
-            } else if (out_.size() == fenced_end_ && out_.size()) {
-                before = '\n';
-            }
-            write_white({before, Hard::yes});
+            const bool is_first = k == 0 && out_.size() == entry.begin, is_behind_fence = out_.size() == fenced_end_ && fenced_end_;
+            write_white({is_first ? blank : is_behind_fence ? '\n' : std::uint32_t{' '}, Hard::yes});
             out_.append('|');
         }
         entry.separators_due = 0;
         words_++;
     }
 
-    // Writes the end of brackets, or drops brackets without words.
-    void close_bracket(const OpenSpan& entry) {
-        constexpr std::string_view ENDS[] = {"]{.underline}", "]{.dots}", "]{.bold}", "]{.italic}"};
-        if (words_ != entry.words_before) return out_.append(ENDS[entry.kind == LINED ? 0 : entry.kind - UNDERLINE]);
+    // Drops a bracket around no words; an underline around nothing becomes a blank.
+    void drop_bracket(const OpenSpan& entry) {
         const bool is_blank = images_ == entry.images_before && entry.kind == UNDERLINE;
         if (is_blank) {
             out_.cut(entry.begin);

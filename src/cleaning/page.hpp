@@ -36,7 +36,7 @@ public:
 
     // Begins a text; returns whether CDATA marks were dropped from it.
     bool begin(Points raw) {
-        out = Writer(buffer);
+        out = Writer(out_.get(capacity_for(raw.size())));
         stack.assign(1, OpenElement());
         formula_end = box_begin = box_end = NONE;
         is_heavy = has_hidden = false;
@@ -79,7 +79,6 @@ public:
     References references;
     Attributes attributes;  // of the tag that is read
     TagScanner scanner;
-    std::span<std::uint32_t> buffer;           // of `out`, set before each text
     Writer out;
     std::vector<OpenElement> stack;          // the first is the text itself
     std::vector<int> nearest;                // by element: the open one nearest to the top, 0 without one
@@ -91,7 +90,7 @@ public:
     bool hides = true;                       // whether invisible texts are dropped
 
 private:
-    PointBuffer value_;
+    PointBuffer out_, value_;
 };
 
 // A formula without the delimiters that it brings along: $, \( \), \[ \].
@@ -170,17 +169,13 @@ inline std::uint32_t first_of(Page& page, Attribute attribute, std::uint32_t oth
 
 // Writes the text before the children of a part of a formula.
 inline void begin_part(Page& page, OpenElement& entry) {
-    Writer& out = page.out;
-    if (entry.action == Action::fraction) {
-        out.append("\\frac{");
-    } else if (entry.action == Action::root) {
-        out.append("\\sqrt{");
-    } else if (entry.action == Action::over) {  // may become an accent
-        out.append(NO_MARK);
-    } else if (entry.action == Action::fenced) {
+    if (entry.action == Action::fraction) page.out.append("\\frac{");
+    if (entry.action == Action::root) page.out.append("\\sqrt{");
+    if (entry.action == Action::over) page.out.append(NO_MARK);  // may become an accent
+    if (entry.action == Action::fenced) {
         entry.separator = first_of(page, Attribute::separators, ',');
         entry.extra = first_of(page, Attribute::close, ')');
-        if (const std::uint32_t first = first_of(page, Attribute::open, '(')) out.append(first);
+        if (const std::uint32_t first = first_of(page, Attribute::open, '(')) page.out.append(first);
     }
 }
 
@@ -197,13 +192,10 @@ inline void begin_child(Page& page, OpenElement& entry) {
     Writer& out = page.out;
     const Action action = entry.action;
     if (++entry.count < 2) return;
-    if (action == Action::matrix) {
-        out.append(" \\\\ ");
-    } else if (action == Action::matrix_row) {
-        out.append(" & ");
-    } else if (action == Action::fenced) {
-        if (entry.separator) out.append(entry.separator);
-    } else if (entry.count == 2) {
+    if (action == Action::matrix) out.append(" \\\\ ");
+    if (action == Action::matrix_row) out.append(" & ");
+    if (action == Action::fenced && entry.separator) out.append(entry.separator);
+    if (entry.count == 2) {
         if (action == Action::fraction) out.append("}{");
         if (action == Action::indexed_root || action == Action::over) entry.extra = out.size();
         if (const std::uint32_t mark = script(action, entry.count)) out.append(mark);
@@ -324,8 +316,7 @@ inline bool is_placeholder(Points address) {
     return is_short || holds_any(address, WORDS);
 }
 
-// The attribute with the address of an image, NO_ATTRIBUTE without one. A page that loads its images late has a placeholder
-// in `src`.
+// The attribute with the address of an image, NO_ATTRIBUTE without one. If images are loaded late, `src` is a placeholder.
 inline Attribute address_of(const Page& page) {
     constexpr Attribute ORDER[] = {Attribute::late, Attribute::src, Attribute::srcset};
     constexpr Attribute LATE[] = {Attribute::late, Attribute::other, Attribute::srcset, Attribute::src};

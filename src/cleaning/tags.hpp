@@ -1,7 +1,7 @@
 // Decides which `<` of a text begins a tag, a comment or a declaration, and finds the end of that.
 //
-// States are those of the HTML standard (13.2.5, tokenization), if one is followed. The standard is not followed in the
-// decision: a browser takes `a<b且b>c` for a tag and loses it.
+// Names of states are from the HTML standard (13.2.5, tokenization). The decision does not follow it: a browser takes `a<b且b>c`
+// for a tag and loses it.
 #pragma once
 #include <optional>
 
@@ -22,7 +22,7 @@ struct Markup {
 
 class TagScanner {
 public:
-    // attributes: set to those of the tag that was read last.
+    // attributes: of the tag that was read last; set by `read`.
     TagScanner(const Vocabulary& vocabulary, Attributes& attributes) : vocabulary_(vocabulary), attributes_(attributes) {}
 
     Points text() const { return text_; }
@@ -39,8 +39,7 @@ public:
         return marks > 0;
     }
 
-    // Whether a closing tag of an element begins at `from` or later, behind the `<` that was read last. Each one is noted when
-    // it is first passed.
+    // Whether a closing tag of an element begins at `from` or later, behind the `<` read last. Each is noted once.
     bool is_closed(std::uint64_t key, Offset from) {
         Offset last = closing_.find(key);
         for (noted_ = std::max(noted_, at_); last < from && noted_ + 1 < size(); noted_ = find(text_, noted_ + 1, '<')) {
@@ -93,8 +92,7 @@ private:
 
     bool ends_name(Offset at) const { return at < size() && (text_[at] == '>' || text_[at] == '/' || is_space(text_[at])); }
 
-    // Before attribute name state and on: notes the values, returns the end of the tag behind its `>`; NONE for anything but a
-    // tag, and for quotes inside quotes.
+    // Before attribute name state and on: notes the values, returns the end of the tag; NONE for no tag or an untidy one.
     Offset attributes_end(Offset at, bool& has_values) {
         attributes_.clear();
         for (;;) {
@@ -186,8 +184,7 @@ private:
         return NONE;
     }
 
-    // Whether a word of small letters begins here, in capitals or not. The few other letters that Unicode takes for an i or s
-    // count as such, as in a pattern that ignores case.
+    // Whether a word of small letters begins here; case is ignored as in a pattern, also of the other forms of i and s.
     bool begins(Offset at, std::string_view word) const {
         constexpr std::uint32_t LONG_S = 0x17F, DOTTED_I = 0x130, DOTLESS_I = 0x131;
         const auto folded = [](std::uint32_t point) {
@@ -209,7 +206,8 @@ private:
             }
             left.push_back(text[j++]);
             const Offset end = std::ssize(left);
-            if (floor != NONE && marks && end >= floor + 3 && left[end - 1] == '>' && left[end - 2] == ']' && left[end - 3] == ']') {
+            const bool is_end = floor != NONE && end >= floor + 3 && starts_with(Points(left).subspan(end - 3), "]]>");
+            if (marks && is_end) {
                 left.resize(end - 3);
                 floor = end - 3;
                 marks--;
@@ -263,8 +261,7 @@ private:
         return is_closed(found.key, start + 1) || (is_letter && is_alone(start, end));
     }
 
-    // Whether `<p>`, `<b>`, `<i>` or `<u>` is no part of a comparison: it lacks an operand before or behind, or has Chinese on
-    // both sides. Never in a text about tags.
+    // Whether `<p>`, `<b>`, `<i>` or `<u>` is no comparison: an operand is missing, or both are Chinese. Not in a text about tags.
     bool is_alone(Offset start, Offset end) {
         constexpr std::u32string_view STOPS = U"。！？；：，、…—”》】.!?;:,\">\n\r", WORDS[] = {U"标签", U"标记"};
         constexpr auto is_han = [](std::uint32_t point) { return 0x2E80 <= point && point < 0xFF00; };

@@ -30,9 +30,8 @@ enum class Action : std::uint8_t {
     matrix, matrix_row, matrix_cell, annotation, note,
 };
 
-// Meanings of an element, a class or a style, as bits; bit i of the spans is the mark UNDERLINE + i. Of a class: holds one
-// formula in several forms; a preview of one; a copy of the formula before it. Of a class or a style: invisible; with letters of
-// size 0.
+// Meanings of an element, a class or a style, as bits. Bit i of the spans is the mark UNDERLINE + i. A box holds one formula in
+// several forms, a preview and a twin another form of it; shrunk: with letters of size 0.
 enum SpanFlag : std::uint32_t {
     IS_UNDERLINE = 1 << 0, IS_DOTS = 1 << 1, IS_BOLD = 1 << 2, IS_ITALIC = 1 << 3, IS_SUP = 1 << 4, IS_SUB = 1 << 5,
     IS_BOX = 1 << 6, IS_PREVIEW = 1 << 7, IS_TWIN = 1 << 8,
@@ -67,14 +66,14 @@ constexpr Naming word_of(Property property) {
     return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
 }
 
-// A command of LaTeX for an accent, and the characters that mean it.
+// The beginning of a LaTeX command for an accent, and the characters that mean it.
 struct Accent {
     std::string_view command;
     std::u32string_view characters;
 };
 constexpr Accent ACCENTS_OF_LATEX[] = {
-    {"overline", U"¯‾ˉ_―\u0305\u0304"}, {"vec", U"→⇀\u20d7"}, {"hat", U"^ˆ\u0302"},
-    {"tilde", U"~˜\u0303"},              {"dot", U"˙.\u0307"}, {"ddot", U"¨\u0308"},
+    {"\\overline{", U"¯‾ˉ_―\u0305\u0304"}, {"\\vec{", U"→⇀\u20d7"}, {"\\hat{", U"^ˆ\u0302"},
+    {"\\tilde{", U"~˜\u0303"},              {"\\dot{", U"˙.\u0307"}, {"\\ddot{", U"¨\u0308"},
 };
 
 struct ElementNames {
@@ -100,9 +99,8 @@ constexpr ElementNames ELEMENTS[] = {
     {{INLINE, Action::none, IS_ITALIC}, "em"},
     {{INLINE, Action::none, IS_SUP}, "sup"},
     {{INLINE, Action::none, IS_SUB}, "sub"},
-    // Also words of mathematics, of programming languages and of command lines: `x<p>y`, `a<mn>b`, `List<Object>`,
-    // `convert <path> <filter>`. They need evidence to be taken as tags: an attribute's value, a self-closing slash or a
-    // closing tag.
+    // Also words of mathematics, programming languages and command lines: `x<p>y`, `List<Object>`, `convert <path> <filter>`.
+    // They need evidence to be taken as tags: an attribute's value, a self-closing slash or a closing tag.
     {{BREAKS | PARAGRAPH}, "p"},
     {{BREAKS}, "desc text"},
     {{LINK}, "a"},

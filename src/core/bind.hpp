@@ -65,8 +65,7 @@ public:
     std::size_t size() const { return utf8_.size(); }
     std::span<const std::uint8_t> utf8(std::size_t i) const { return utf8_[i]; }
 
-    // The characters of text i, valid until the next one. Raises ValueError for bytes that are not UTF-8; lone surrogates
-    // pass.
+    // The characters of text i, valid until the next one. Raises ValueError unless it is UTF-8; lone surrogates pass.
     Points operator[](std::size_t i) {
         const auto bytes = utf8_[i];
         if (bytes.size() >= std::numeric_limits<std::int32_t>::max())
@@ -115,9 +114,6 @@ private:
     nb::dict arrays_;
 };
 
-// Strings as a tuple of arrays, see native/bytes_column.py.
-using StringsOut = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>>;
-
 // A vector as an array of numpy's, which takes it over.
 template <class T, class As = T>
 Out<As> give(std::vector<T>&& values) {
@@ -128,19 +124,17 @@ Out<As> give(std::vector<T>&& values) {
     return Out<As>(data, {size}, owner);
 }
 
-// Records as the bytes of a structured array. Its fields, names and formats, are given to numpy once: aligned, they lie
-// as in C++.
+// Records as the bytes of a structured array, whose aligned fields (`fields`) lie as in C++; and back.
 template <class T>
 Out<std::uint8_t> give_records(std::vector<T>&& values) {
     return give<T, std::uint8_t>(std::move(values));
 }
-// ... and back.
 template <class T>
 std::span<const T> view_records(const In<std::uint8_t>& bytes) {
     if (bytes.size() % sizeof(T) != 0) refuse("an array is no row of records");
     return {aligned(reinterpret_cast<const T*>(bytes.data())), bytes.size() / sizeof(T)};
 }
-inline nb::tuple fields(std::initializer_list<std::pair<const char*, std::string>> all) {
+inline nb::tuple fields(std::initializer_list<std::pair<const char*, std::string>> all) {  // names and formats
     nb::list made;
     for (const auto& [name, format] : all) made.append(nb::make_tuple(name, format));
     return nb::tuple(made);
@@ -151,6 +145,9 @@ inline nb::tuple names_of(std::span<const std::string_view> names) {
     for (const std::string_view name : names) made.append(name);
     return nb::tuple(made);
 }
+
+// Strings as a tuple of arrays, see native/bytes_column.py.
+using StringsOut = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>>;
 
 inline StringsOut give(StringBuffer&& strings) {
     return {give(std::move(strings.data)), give(std::move(strings.starts)), give(std::move(strings.lengths))};

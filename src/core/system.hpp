@@ -84,9 +84,8 @@ private:
     std::size_t bytes_ = 0;  // of its own pages, 0 for a view
 };
 
-// Calls `work(take)` in up to `threads` threads at once; each calls `take` for the next number below `count`, until that
-// returns `count`. Each number is returned once. An error of one is thrown when all have ended. least: numbers that are worth
-// a thread.
+// Calls `work(take)` in up to `threads` threads, one for each `least` numbers below `count`. `take` returns the next number,
+// to a single thread, and `count` behind the last one. An error of a thread is thrown when all have ended.
 void share(std::size_t count, std::size_t threads, auto work, std::size_t least = 16) {
     std::atomic<std::size_t> next = 0;
     const auto take = [&] { return std::min(next.fetch_add(1, std::memory_order_relaxed), count); };

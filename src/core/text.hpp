@@ -42,8 +42,7 @@ private:
     std::int64_t stride_ = 1;
 };
 
-// String i: data[starts[i]:starts[i] + lengths[i]]. Bounds are checked when a string is read, which costs less than a
-// pass over all.
+// String i: data[starts[i]:starts[i] + lengths[i]]. Bounds are checked when a string is read, not in a pass over all.
 struct Strings {
     Bytes data;
     ColumnView<std::int64_t> starts, lengths;
@@ -122,8 +121,7 @@ inline bool ends_paragraph(std::uint32_t point) {
 // As `str.splitlines` says.
 inline bool ends_line(std::uint32_t point) { return ends_paragraph(point) || (0x1C <= point && point <= 0x1E); }
 
-// The basic plane without width and case, (PLANE,): full-width forms of ASCII (Unicode block FF00) become narrow, capitals
-// small if the small letter is one character.
+// The basic plane without width and case, (PLANE,): full-width ASCII (block FF00) narrow, capitals small if that is one character.
 inline const std::vector<std::uint16_t>& folded_characters() {
     static const std::vector<std::uint16_t> table = [] {
         constexpr std::uint32_t FULL_FIRST = 0xFF01, FULL_LAST = 0xFF5E, FULL_OFFSET = 0xFEE0, DOTTED_I = 0x130;
@@ -209,8 +207,7 @@ bool is_of_three(std::uint32_t point) {
     return 0x800 <= point && (SURROGATES || point - 0xD800 >= 0x800);
 }
 
-// Reads one character of two bytes or more, as Python does: shortest forms only. Returns its number of bytes, 0 for
-// bytes that are no character.
+// Reads one character of two bytes or more, in its shortest form only, as Python does. Returns its bytes, 0 if it is none.
 template <bool SURROGATES>
 std::size_t read_utf8(Bytes bytes, std::uint32_t& point) {
     const std::uint32_t lead = bytes[0];

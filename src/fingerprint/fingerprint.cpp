@@ -28,13 +28,8 @@ struct Feature {
     double count = 0, idf = 0, weight = 0;
 };
 
-// A key of a feature that is no node: FNV-1a over code points, 63 bits (Fowler, Noll, Vo). Only chosen ones get the slower
-// hash.
-std::uint64_t key_of(Points characters) {
-    std::uint64_t key = 0xCBF29CE484222325;
-    for (const std::uint32_t point : characters) key = (key ^ point) * 0x100000001B3;
-    return (key ^ key >> 32) | std::uint64_t{1} << 63;
-}
+// A key of a feature that is no node of the lexicon.
+std::uint64_t key_of(Points characters) { return digest(characters) | std::uint64_t{1} << 63; }
 
 using Hashes = std::span<const std::uint64_t>;
 using Weights = std::span<const double>;
@@ -77,8 +72,7 @@ std::uint64_t majority(Hashes hashes) {
     return more;
 }
 
-// A weight counts for each set bit of its hash and against each other one; bits of positive sums are set. Additions run in
-// order, so ties do not depend on the machine.
+// A weight counts for the set bits of its hash and against the others; bits of positive sums are set. Additions run in order.
 std::uint64_t simhash(Hashes hashes, Weights weights) {
     if (std::ranges::all_of(weights, [](double weight) { return weight == 1.0; })) return majority(hashes);
     if (!std::ranges::all_of(weights, [](double weight) { return weight == std::floor(weight); })) return sum_up(hashes, weights);
@@ -140,13 +134,6 @@ private:
     bool choose_words(Points text) {
         tokens = segmenter_.segment(text);
         begin(text, tokens.size());
-        count();
-        weigh();
-        const bool is_enough = static_cast<std::int64_t>(chosen.size()) >= options_.min_features;
-        return is_enough && (options_.ngram == 0 || is_jiebas(text));
-    }
-
-    void count() {
         for (std::size_t i = 0; i + 1 < tokens.size(); i++) {
             const Token& token = tokens[i];
             const std::int32_t end = tokens[i + 1].start;
@@ -156,6 +143,9 @@ private:
             if (is_new) found = {token.start, end, token.node, 0.0, idf_of(word, token.node), 0.0};
             found.count += 1.0;
         }
+        weigh();
+        const bool is_enough = static_cast<std::int64_t>(chosen.size()) >= options_.min_features;
+        return is_enough && (options_.ngram == 0 || is_jiebas(text));
     }
 
     double idf_of(Points word, std::int32_t node) const {
@@ -174,11 +164,10 @@ private:
         for (const Feature& one : features) {
             if (one.idf != STOP_WORD) total += one.count;
         }
-        for (std::size_t i = 0; i < features.size(); i++) {
-            Feature& one = features[i];
+        for (Feature& one : features) {
             if (one.idf == STOP_WORD) continue;
             one.weight = one.count * (one.idf / total);
-            chosen.push_back(static_cast<std::int32_t>(i));
+            chosen.push_back(static_cast<std::int32_t>(&one - features.data()));
         }
         const auto top_k = static_cast<std::size_t>(options_.top_k);
         const std::size_t most = top_k == 0 ? chosen.size() : std::min(top_k, chosen.size());
@@ -189,8 +178,7 @@ private:
         for (const std::int32_t i : chosen) features[i].weight = 1.0;
     }
 
-    // Whether at least half of the letters are of scripts that jieba segments; without branches on the class of a character,
-    // which the processor predicts badly.
+    // Whether jieba segments at least half of the letters; without branches, which the processor would predict badly.
     bool is_jiebas(Points text) const {
         std::int64_t inside = 0, outside = 0;
         for (const std::uint32_t point : text) {
@@ -247,9 +235,8 @@ std::span<const T> rows_of(std::span<const std::uint64_t> numbers) {
     return {reinterpret_cast<const T*>(numbers.data()), numbers.size() / 2};
 }
 
-constexpr std::size_t HAN = HAN_LAST - HAN_FIRST + 1;
-
 Lexicon lexicon_of(const Tables& tables) {
+    constexpr std::size_t HAN = HAN_LAST - HAN_FIRST + 1;
     const auto entries = rows_of<Trie::Entry>(tables.view<std::uint64_t>("entries"));
     const auto constants = tables.view<double>("constants", 2);
     return {

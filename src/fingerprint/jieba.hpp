@@ -49,7 +49,6 @@ public:
     static_assert(sizeof(Entry) == 16);
 
     // first: slots, PLANE; characters, entries: by slot, and of the former a bucket more.
-    Trie() = default;
     Trie(std::span<const std::int32_t> first, std::span<const std::uint16_t> characters, std::span<const Entry> entries)
         : first_(first), characters_(characters), entries_(entries) {}
 
@@ -180,8 +179,7 @@ private:
     std::vector<std::size_t> slots_;  // by node
 };
 
-constexpr std::uint32_t HAN_FIRST = 0x4E00;  // jieba's own bounds
-constexpr std::uint32_t HAN_LAST = 0x9FD5;
+constexpr std::uint32_t HAN_FIRST = 0x4E00, HAN_LAST = 0x9FD5;  // jieba's own bounds
 constexpr std::uint32_t ASCII = 128;
 constexpr double STOP_WORD = -1.0;  // in place of an IDF
 

@@ -21,8 +21,7 @@ struct Fingerprint {
 
 class Sketcher {
 public:
-    // keys: BANDS, below 2**KEY_BITS, a hash of ROWS bins each; bits: one of each bin (Li and König, "b-bit minwise hashing",
-    // WWW 2010).
+    // keys: BANDS, a hash of ROWS bins each; bits: one of each bin (Li and König, "b-bit minwise hashing", WWW 2010).
     void sketch(Points text, std::span<std::uint32_t> keys, std::span<std::uint64_t> bits) {
         fill_bins(text);
         for (std::size_t word = 0; word < BINS / 64; word++) {
@@ -85,8 +84,7 @@ private:
         for (std::size_t i = 0; i < n; i++) grams_[i] = gram_of(from[i], from[i + 1], from[i + 2]);
     }
 
-    // Puts the distinct grams into `grams_` and their number into `count`; false, without a change of `count`, if they are too
-    // many.
+    // Puts the distinct grams into `grams_` and their number into `count`; false, with `count` unchanged, if they are too many.
     bool keep_distinct(Points text, std::size_t& count) {
         std::size_t found = 0;
         distinct_.reset(AT_ONCE);

@@ -2,16 +2,21 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dedup_job import _core, fingerprint
-from dedup_job.fingerprint import LAST, PLANE, Hmm, build_lexicon
+from dedup_job.fingerprint import LAST, PLANE, build_lexicon
 from dedup_job.native.bytes_column import pack
 
-NOTHING = {state: {} for state in "BEMS"}
-HMM = Hmm(dict.fromkeys("BEMS", -1.0), NOTHING, NOTHING, -9.0)
+
+def hmm(emission, least):
+    """Return a hidden Markov model as `jieba.finalseg` has one."""
+    start, none = dict.fromkeys("BEMS", -1.0), {state: {} for state in "BEMS"}
+    emit = dict.fromkeys("BEMS", emission)
+    return SimpleNamespace(start_P=start, trans_P=none, emit_P=emit, MIN_FLOAT=least)
 
 
 def nodes(lexicon, words):
@@ -21,7 +26,7 @@ def nodes(lexicon, words):
 def lexicon_of(words):
     """Return a lexicon of some words."""
     frequencies = {word: len(words) - i for i, word in enumerate(words)}
-    return _core.Lexicon(build_lexicon(frequencies, 10**6, HMM, {"一": 1.0}, []))
+    return _core.Lexicon(build_lexicon(frequencies, 10**6, hmm({}, -9.0), {"一": 1.0}, []))
 
 
 @pytest.mark.parametrize("children", [0, 1, 8, 9, 31, 500, 9000, PLANE - 1])
@@ -78,15 +83,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def builds(monkeypatch):
     """Replace jieba's tables by tables of four words; return a list with an item for each build."""
-    emission = {state: {"学": -1.0} for state in "BEMS"}
-    hmm = Hmm(dict.fromkeys("BEMS", -1.0), {state: {} for state in "BEMS"}, emission, -3.14e100)
-    tiny = build_lexicon(
-        {"数": 0, "数学": 3, "物": 1, "物理": 2},
-        6,
-        hmm,
-        {"数学": 1.0, "物理": 2.0},
-        ["the"],
-    )
+    words, idf = {"数": 0, "数学": 3, "物": 1, "物理": 2}, {"数学": 1.0, "物理": 2.0}
+    tiny = build_lexicon(words, 6, hmm({"学": -1.0}, -3.14e100), idf, ["the"])
     count = []
     monkeypatch.setattr(fingerprint, "_build", lambda: count.append(1) or tiny)
     return count

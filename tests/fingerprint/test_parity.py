@@ -1,4 +1,4 @@
-"""Tokens and keywords are those of jieba, fingerprints those of the naive version."""
+"""Tokens, keywords and fingerprints, compared with jieba and the naive version."""
 
 import jieba
 import pytest

@@ -63,10 +63,10 @@ def check_documents(batch):
     slow = {one: row for one in framed if (row := slow_row(one))}
     for path in ("text", "a.b", "a.text.b"):
         source, rows = source_of(path), raw_page(array_of(*slow), [path.split(".")])
-        for number, other in enumerate(slow.values()):
+        for number, expected in enumerate(slow.values()):
             row = rows[number : number + 1]
             read = partial(lambda source, row: source.documents_of(row)[0], source, row)
-            assert told(read) == said_of(source, other)
+            assert told(read) == said_of(source, expected)
 
 
 def check_utf8(batch):
@@ -136,12 +136,12 @@ def check_fingerprints(batch):
 
 def check_forms(batch):
     judge, rows = forms.judge(), np.arange(len(batch))
-    read, others = judge.read(batch), (rows + 1) % len(batch)
-    found, named = judge.explain((read, rows, read, others))
+    read, partners = judge.read(batch), (rows + 1) % len(batch)
+    found, named = judge.explain((read, rows, read, partners))
     keys = forms.sketched(batch, judge.core)
-    for row, other in zip(rows.tolist(), others.tolist(), strict=True):
+    for row, partner in zip(rows.tolist(), partners.tolist(), strict=True):
         assert forms.sketched([batch[row]], judge.core) == [keys[row]]
-        alone, its = judge.explain(([batch[row]], rows[:1], [batch[other]], rows[:1]))
+        alone, its = judge.explain(([batch[row]], rows[:1], [batch[partner]], rows[:1]))
         forms.check_equal(alone, found[[row]])
         assert its == [named[row]]
     forms.check([one[:SHORT] for one in batch[:12]])

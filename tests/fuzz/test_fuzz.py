@@ -52,16 +52,16 @@ def try_all(check, batch, file):
 
 
 def changed(rng, seeds, words):
-    """Return a seed with some changes, mostly few."""
+    """Return a random seed with random changes, mostly few."""
     one = rng.choice(seeds)
     for _ in range(rng.randrange(1 + rng.choice((1, 3, 6)))):
         start, stop = sorted(rng.choices(range(len(one) + 1), k=2))
         stop = min(stop, start + rng.choice((4, LONGEST)))
-        other, at = rng.choice(seeds), rng.randrange(LONGEST)
+        donor, at = rng.choice(seeds), rng.randrange(LONGEST)
         is_text = isinstance(one, str)
         letter = chr(rng.randrange(*rng.choice(RANGES))) if is_text else rng.randbytes(1)
         pieces = letter, rng.choice(words), one[start:stop] * rng.choice((0, 2, 30))
-        piece = rng.choice((*pieces, other[at % (len(other) + 1) :][:40]))
+        piece = rng.choice((*pieces, donor[at % (len(donor) + 1) :][:40]))
         rest = rng.choice((one[start + len(piece) :], one[start:], one[stop:], one[stop:], one[:0]))
         one = (one[:start] + piece + rest)[:LONGEST]
     return one
