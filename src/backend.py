@@ -59,7 +59,7 @@ def _compiler() -> Iterator[None]:
         made = {}
         for variable, part in _PARTS.items():
             script = Path(folder, part)
-            # baseline: what is built here runs on every processor of its kind
+            # baseline: the core runs on every processor of its kind
             target = " -mcpu=baseline" if part == "c++" else ""
             script.write_text(
                 f'#!/bin/sh\nexec "{sys.executable}" -m ziglang {part}{target} "$@"\n'
@@ -82,12 +82,12 @@ def _with_compiler(requires: list[str]) -> list[str]:
 
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
-    """Return what building a wheel needs here."""
+    """Return the packages that building a wheel needs here."""
     return _with_compiler(_build.get_requires_for_build_wheel(config_settings))
 
 
 def get_requires_for_build_editable(config_settings: dict[str, Any] | None = None) -> list[str]:
-    """Return what an editable installation needs here."""
+    """Return the packages that an editable installation needs here."""
     return _with_compiler(_build.get_requires_for_build_editable(config_settings))
 
 

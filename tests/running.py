@@ -287,15 +287,15 @@ class Forked(ForkServerProcess):
         if self.exitcode is None:
             self.kill()
             self.join()
-            raise TimeoutError(self.said)
+            raise TimeoutError(self.output)
         return self.exitcode
 
     def wait_for(self, words):
         """Wait until its output holds the words; AssertionError if it ends, or after 60 s."""
         deadline = time.monotonic() + 60
-        while words not in self.said:
-            assert time.monotonic() < deadline, self.said
-            assert self.poll() is None, self.said
+        while words not in self.output:
+            assert time.monotonic() < deadline, self.output
+            assert self.poll() is None, self.output
             time.sleep(0.02)
 
     def stop(self, *signals, within):
@@ -310,18 +310,18 @@ class Forked(ForkServerProcess):
             self.send_signal(signum)
         code = self.wait(60)
         assert time.monotonic() - start < within
-        assert "Traceback" not in self.said
+        assert "Traceback" not in self.output
         return code
 
     @property
-    def said(self):
+    def output(self):
         """Its output so far."""
         return self._out.read_text(encoding="utf-8", errors="replace") if self._out.exists() else ""
 
     def communicate(self, timeout=None):
         """Wait for its end; return its output, as subprocess.Popen does."""
         self.wait(timeout)
-        return self.said, None
+        return self.output, None
 
 
 def after_batches(monkeypatch, number, act):

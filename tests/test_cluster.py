@@ -37,16 +37,16 @@ def subject(replica_set, tmp_path_factory):
     made.database.source.delete_many({})
     made.database.source.insert_many(parts)
     made.drop("alone")
-    assert made.run("alone", *_FIELDS) == 0, made.said()
+    assert made.run("alone", *_FIELDS) == 0, made.output()
     return made
 
 
 def test_a_run_ends_as_one_left_alone_although_a_worker_is_killed(subject):
     run = subject.start("target", *_FIELDS, "--cluster", "local:2", **_SLOW)
-    assert subject.wait_for_batches(run, more=3), subject.said()
+    assert subject.wait_for_batches(run, more=3), subject.output()
     shown = [" ".join(one.cmdline()) for one in processes_of(run, "ray")]
     processes_of(run, *WORKER)[0].kill()
-    assert subject.end(run) == 0, subject.said()
+    assert subject.end(run) == 0, subject.output()
     assert subject.differences() == []
     (session,) = {path for line in shown for path in re.findall(r"=(/\S*/session_[^/\s]+)", line)}
     written = [file.read_bytes() for file in Path(session).rglob("*") if file.is_file()]
@@ -59,12 +59,12 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_is_killed(subject):
 
 def test_a_run_that_loses_ray_ends_with_exit_code_5_and_goes_on_without_it(subject):
     run = subject.start("left", *_FIELDS, "--cluster", "local:1", **_SLOW)
-    assert subject.wait_for_batches(run, "left", more=3), subject.said()
+    assert subject.wait_for_batches(run, "left", more=3), subject.output()
     (client,) = psutil.Process(run.pid).children()
     of_ray = client.children(recursive=True)
     client.kill()
     assert subject.end(run) == 5
-    assert "the same command goes on, on a cluster or without one" in subject.said()
+    assert "the same command goes on, on a cluster or without one" in subject.output()
     for one in of_ray:
         with suppress(psutil.NoSuchProcess):
             one.kill()

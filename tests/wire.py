@@ -40,9 +40,9 @@ class Wire:
         self._is_dead, self._turn = False, threading.Lock()
         self._struck = set[Connection]()  # whose next replies do not arrive
 
-    def send(self, send: Callable[..., None], connection: Connection, *given: Any) -> None:
+    def send(self, send: Callable[..., None], connection: Connection, *parts: Any) -> None:
         """Send a message, or not."""
-        name, about = _command_in(given[0])
+        name, about = _command_in(parts[0])
         self._pass(connection, name)
         if name in _WRITES and self._words in about:
             with self._turn:
@@ -55,11 +55,11 @@ class Wire:
                 if self._way == ASLEEP:
                     self.asleep.set()
         self._pass(connection, name)
-        send(connection, *given)
+        send(connection, *parts)
 
-    def receive(self, receive: Callable[..., Any], connection: Connection, *given: Any) -> Any:
+    def receive(self, receive: Callable[..., Any], connection: Connection, *parts: Any) -> Any:
         """Return the reply to a message, or lose it."""
-        reply = receive(connection, *given)
+        reply = receive(connection, *parts)
         if connection in self._struck:
             self._struck.remove(connection)
             self._is_dead = self._way == AFTER
@@ -91,18 +91,18 @@ def through(wire: Wire, host: str = "") -> Iterator[None]:
 
 
 def _either(whole: Callable[..., Any], method: Callable[..., Any], host: str) -> Any:
-    def passed(connection: Connection, *given: Any) -> Any:
+    def passed(connection: Connection, *parts: Any) -> Any:
         if host in connection.address[0]:
-            return method(whole, connection, *given)
-        return whole(connection, *given)
+            return method(whole, connection, *parts)
+        return whole(connection, *parts)
 
     return passed
 
 
 def as_if_gone(patch: pytest.MonkeyPatch) -> None:
     """Make the holder of a lease look like a dead process of this machine."""
-    gone = {**state.owner(), "process_started": -1.0}
-    patch.setattr(state, "owner", lambda: gone)
+    dead_owner = {**state.owner(), "process_started": -1.0}
+    patch.setattr(state, "owner", lambda: dead_owner)
 
 
 @contextmanager

@@ -141,7 +141,7 @@ class Target(Protocol):
         return
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
-        """Return what other programs changed in the target during the run; "" if nothing."""
+        """Return a message on changes of the target by other programs during the run, else ""."""
         return ""
 
     def finish(

@@ -61,7 +61,7 @@ class Engine:
         return decisions
 
     def keeps(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which texts are kept, as `Keeps`."""
+        """Return whether each text is kept, as `Keeps`."""
         return np.array([isinstance(d, Kept) for d in self.decide(texts)], dtype=np.bool_)
 
 
@@ -76,7 +76,7 @@ def number_of(key: bytes) -> int:
 
 
 def rensa(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which texts the package `rensa` keeps: R-MinHash, bands, estimated Jaccard."""
+    """Return whether the package `rensa` keeps each text: R-MinHash, bands, estimated Jaccard."""
     from rensa import RMinHash, RMinHashDeduplicator
 
     index = RMinHashDeduplicator(
@@ -91,7 +91,7 @@ def rensa(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def datasketch(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which texts the package `datasketch` keeps: without a candidate in its MinHash LSH."""
+    """Return whether the package `datasketch` keeps each text: without a candidate in its MinHash LSH."""
     from datasketch import MinHash, MinHashLSH
 
     index = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)

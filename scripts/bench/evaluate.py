@@ -11,9 +11,9 @@ the file, those without text are left out. Texts are as alike as their sets of c
 without white space (Jaccard).
 
 innocents: dropped, although no kept document is alike by 0.5.
-due: dropped by an engine that knows all pairs and drops each document that an earlier kept
+expected: dropped by an engine that knows all pairs and drops each document that an earlier kept
 one is alike by 0.7, 0.8, 0.9. With --judged, pairs that the judge of the settings keeps apart are
-neither due nor left.
+neither expected nor left.
 left: kept, although an earlier kept document is similar by that threshold.
 docs/s: fingerprints and decisions, one thread.
 
@@ -55,12 +55,12 @@ class Contender(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The result of one contender on one file; `due` and `left` by threshold, as printed."""
+    """The result of one contender on one file; `expected` and `left` by threshold, as printed."""
 
     documents: int
     kept: int
     innocents: int
-    due: tuple[int, ...]
+    expected: tuple[int, ...]
     left: tuple[int, ...]
     seconds: float
 
@@ -80,9 +80,9 @@ def evaluate(texts: Sequence[str], pairs: Pairs, admitted: Pairs, keeps: Keeps) 
     begin = time.perf_counter()
     kept = keeps(texts)
     seconds = time.perf_counter() - begin
-    due = tuple(int(np.count_nonzero(~perfect(admitted, t))) for t in THRESHOLDS)
+    expected = tuple(int(np.count_nonzero(~perfect(admitted, t))) for t in THRESHOLDS)
     left = tuple(count_left(admitted, kept, t) for t in THRESHOLDS)
-    return Row(len(texts), int(kept.sum()), count_innocents(pairs, kept), due, left, seconds)
+    return Row(len(texts), int(kept.sum()), count_innocents(pairs, kept), expected, left, seconds)
 
 
 def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
@@ -143,7 +143,7 @@ def joined(pairs: Sequence[Labelled], cleaning: CleaningSettings, keeps: Keeps) 
 def print_rows(everyone: Sequence[Contender], options: argparse.Namespace) -> None:
     """Print the table of files and contenders."""
     width = max(len(contender.name) for contender in everyone)
-    dues = "".join(f"{f'due {t}':>9}{'left':>7}" for t in THRESHOLDS)
+    dues = "".join(f"{f'expected {t}':>9}{'left':>7}" for t in THRESHOLDS)
     print(f"{'file':18} {'':{width}} documents    kept  dropped innocents {dues}   docs/s")
     for file in options.files:
 
@@ -157,7 +157,9 @@ def print_rows(everyone: Sequence[Contender], options: argparse.Namespace) -> No
             texts, pairs = prepared(contender.settings.cleaning)
             some = admitted(texts, pairs, contender.settings) if options.judged else pairs
             row = evaluate(texts, pairs, some, contender.keeps)
-            dues = "".join(f"{d:9,}{left:7,}" for d, left in zip(row.due, row.left, strict=True))
+            dues = "".join(
+                f"{d:9,}{left:7,}" for d, left in zip(row.expected, row.left, strict=True)
+            )
             print(
                 f"{file.name.partition('.')[0]:18} {contender.name:{width}} {row.documents:9,}"
                 f"{row.kept:8,}{row.documents - row.kept:9,}{row.innocents:10,} {dues}"

@@ -77,7 +77,7 @@ def _join(
 
 
 def perfect(pairs: Pairs, threshold: float) -> NDArray[np.bool_]:
-    """Return which texts an exact first-wins engine keeps, bool (n,)."""
+    """Return whether an exact first-wins engine keeps each text, bool (n,)."""
     kept = np.ones(pairs.n, dtype=np.bool_)
     close = pairs.similarity >= threshold
     for later, earlier in zip(pairs.later[close], pairs.earlier[close], strict=True):

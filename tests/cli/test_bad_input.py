@@ -108,9 +108,9 @@ def test_a_query_nested_too_deep_is_refused_in_a_short_message():
 
 
 def test_a_report_is_refused_where_the_working_folder_is_gone(tmp_path, monkeypatch):
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     gone.rmdir()
     for words in (
         ("run", "--source", "d.a", "--target", "d.b", "--report", "r.json"),

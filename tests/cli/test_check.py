@@ -1,4 +1,4 @@
-"""`dedup check` finds what was done to a target, says what to do, and writes nothing."""
+"""`dedup check` finds each change of a target, names the next step, and writes nothing."""
 
 import subprocess
 import sys

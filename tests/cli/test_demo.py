@@ -1,4 +1,4 @@
-"""`dedup demo`: what was planted, and what became of it."""
+"""`dedup demo`: planted documents and the decisions on them."""
 
 from dedup_job.demo import Kind, make_corpus, score
 from tests.running import invoke, refusal

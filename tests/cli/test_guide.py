@@ -57,7 +57,7 @@ def test_a_script_gets_the_list_a_command_and_2(school):
         f"--field stem --db {school.name} --dry-run --html pairs.html"
     ) in result.stderr
     assert f"{school.name}.made" not in result.stderr  # what dedup wrote is not offered
-    assert "url" not in result.stderr  # nor is what is no prose
+    assert "url" not in result.stderr  # nor is a field without prose
 
 
 def test_enter_after_enter_is_a_dry_run_with_a_page(school, tmp_path):

@@ -20,7 +20,7 @@ OTHER = "别的文字，不再一样了。"
 
 
 def as_a_run_keeps_it(database, document, **flags):
-    """Return what a run over this document alone stores."""
+    """Return the documents that a run over this document alone stores."""
     database["alone_source"].insert_one(document)
     run_here(database, source="alone_source", target="alone", **flags)
     kept = one(database, "alone")
@@ -132,10 +132,10 @@ def test_without_the_source_the_ledger_gives_what_a_run_would_have_stored(emptie
     command(database, "undo", str(number), "--yes")
     assert list(database[LEDGER].find({"decision": "duplicate"})) == rows
     assert "document" in rows[-1]
-    held = {"run": 2, "document": {"$exists": True}}  # the only copies, which an undo leaves
-    before = database[LEDGER].count_documents(held)
+    only_copies = {"run": 2, "document": {"$exists": True}}  # an undo leaves these
+    before = database[LEDGER].count_documents(only_copies)
     command(database, "undo", "2", "--yes")
-    assert 0 < before == database[LEDGER].count_documents(held)
+    assert 0 < before == database[LEDGER].count_documents(only_copies)
 
 
 def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_database):
@@ -153,7 +153,7 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
 
 @pytest.fixture
 def many(any_database, monkeypatch):
-    """Return a database with 40 exact duplicates, of which a piece has room for 10."""
+    """Return a database with 40 exact duplicates, 10 to a chunk."""
     monkeypatch.setattr(rollback, "CHUNK_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
@@ -214,7 +214,7 @@ def test_many_are_one_entry_and_are_undone_together_to_the_letter(many, tmp_path
 
 def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(many, tmp_path):
     words = ("restore", "--ids", file_of_ids(many, tmp_path))
-    with killed_at("update target.runs", 5):  # two of each piece
+    with killed_at("update target.runs", 5):  # two of each chunk
         command(many, *words)
     many.source.insert_one({"_id": "late", "text": OTHER})
     run_here(many)

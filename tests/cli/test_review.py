@@ -59,7 +59,7 @@ def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, caps
     assert "No browser was found here: open the address" in capsys.readouterr().out
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    if sys.platform == "linux":  # one in the terminal would take the command's place
+    if sys.platform == "linux":  # one in the terminal would replace the command
         assert not cli._opened_in_browser("file:///x")
 
 

@@ -125,7 +125,7 @@ def test_a_run_that_is_stopped_says_so_in_its_metrics(database, tmp_path):
     wait_for_batches(database, "target", 40)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 128 + signal.SIGTERM
-    assert process.said.count(STOPPING) == 1
+    assert process.output.count(STOPPING) == 1
     found = values(file)
     assert found["dedup_last_run_exit_code"] == 143
     row = database["target.runs"].find_one({"_id": 1}) or {}

@@ -48,7 +48,7 @@ def ended(database, folder, first, *words):
     """Run a command on the target; return its exit code and output."""
     arguments = [*words, "--db", database.name, "--target", "target"]
     process = Forked(arguments, environment_for(uri_of(database)), folder / "said", first)
-    return process.wait(60), process.said
+    return process.wait(60), process.output
 
 
 FULL = partial(on_a_full_disk, 1)

@@ -69,13 +69,13 @@ def test_all_runs_can_be_undone_one_after_the_other(made, tmp_path):
 
 @pytest.mark.standalone
 def test_the_only_copy_of_a_document_stays(made, tmp_path):
-    gone = [document["_id"] for document in of_run(made, 2)[0][:3]]
-    made.source.delete_many({"_id": {"$in": gone}})
+    vanished = [document["_id"] for document in of_run(made, 2)[0][:3]]
+    made.source.delete_many({"_id": {"$in": vanished}})
     made[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})  # as of a stopped run
     output = command(made, "undo", "2", "--yes")
     assert "these may be the only copies, or since they are decided by such ones: 3 doc" in output
     kept, ledger = of_run(made, 2)
-    assert [document["_id"] for document in kept] == gone
+    assert [document["_id"] for document in kept] == vanished
     assert ledger == []
     assert good(made, tmp_path).keys() == {Check.UNDECIDED, "no longer in the source"}
     run_again(made)
@@ -122,8 +122,8 @@ def test_on_a_terminal_it_asks(made, monkeypatch, answer):
     before = outcome(made)
     words = names(made, "undo", "2")
     if answer == "y":
-        asked = invoke(*words, stdin="y\n", DEDUP_URI=uri_of(made)).output
-        assert "This removes" in asked
+        output = invoke(*words, stdin="y\n", DEDUP_URI=uri_of(made)).output
+        assert "This removes" in output
         assert of_run(made, 2) == ([], [])
     else:
         error = refusal(*words, stdin=f"{answer}\n", DEDUP_URI=uri_of(made))

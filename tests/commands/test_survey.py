@@ -59,9 +59,9 @@ def test_strata_and_groups_hold_what_they_say_and_a_lost_source_is_said(filled):
     assert [group.kept.duplicates for group in groups] == most[: len(groups)]
     assert all(1 <= len(group.members) <= group.kept.duplicates for group in groups)
     filled.source.delete_many({})
-    gone = survey(filled)
-    assert gone.source_gone
-    (least, *_) = (layer for layer in gone.layers if layer.stratum is Stratum.LEAST_SIMILAR)
+    report = survey(filled)
+    assert report.source_gone
+    (least, *_) = (layer for layer in report.layers if layer.stratum is Stratum.LEAST_SIMILAR)
     assert all(one.text is None and one.other for one in least.pairs)
 
 

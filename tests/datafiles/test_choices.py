@@ -11,7 +11,7 @@ from tests.running import invoke
 BOTH = {"source__field": "title,options"}
 TITLE = "下列说法正确的是"
 ONE = ["甲烷可以燃烧", "水可以燃烧", "氧气可以燃烧", "氮气可以燃烧"]
-OTHERS = ["光是一种波", "声音在真空中传播", "光速会改变", "声音是一种光"]
+CHOICES = ["光是一种波", "声音在真空中传播", "光速会改变", "声音是一种光"]
 KINDS = {
     "texts": list,
     "key and value": lambda c: [{"key": k, "value": v} for k, v in zip("ABCD", c, strict=True)],
@@ -35,7 +35,7 @@ def questions(choices):
     """
     return [
         {"id": n, "title": TITLE, "options": choices(some), "answer": answer}
-        for n, (some, answer) in enumerate([(ONE, "A"), (OTHERS, "A"), (OTHERS, "B")])
+        for n, (some, answer) in enumerate([(ONE, "A"), (CHOICES, "A"), (CHOICES, "B")])
     ]
 
 

@@ -47,7 +47,7 @@ class Subject:
     def leave_alone(self):
         self.drop("alone")
         code = self.run("alone")
-        assert code in ENDED_WELL, self.said()
+        assert code in ENDED_WELL, self.output()
 
     def end_all(self):
         self._client.admin.command("killAllSessions", [])  # a killed run's transaction bars it
@@ -72,7 +72,7 @@ class Subject:
     def command(self, *words):
         return self.end(self._start(words, None, {}))
 
-    def said(self, back=0):
+    def output(self, back=0):
         return self._log(self._count - back).read_text(encoding="utf-8", errors="replace")
 
     def _log(self, number):
@@ -138,6 +138,6 @@ class Subject:
     def must_end_well(self, process):
         """Wait for the end of a run, which must be that of the one left alone; then drop it."""
         code = self.end(process)
-        assert code in ENDED_WELL, f"ended with {code}: {self.said()}"
+        assert code in ENDED_WELL, f"ended with {code}: {self.output()}"
         assert self.differences() == []
         self.drop()

@@ -79,7 +79,7 @@ def killed(world):
         process = subject.start()
         time.sleep(world.chance.random() * seconds * (0.3 + 0.7 * rest))
         process.kill()
-        assert subject.end(process) in (0, KILLED), subject.said()
+        assert subject.end(process) in (0, KILLED), subject.output()
         if subject.finished():
             break
     return process, (*ENDED_WELL, KILLED)
@@ -104,8 +104,8 @@ def killed_at_its_snapshot(world):
         with pytest.raises(snapshot.NoSnapshotError):
             snapshot.read(subject.file_of())
     process = subject.start()
-    assert subject.end(process) == 0, subject.said()
-    assert former is None or "its snapshot: it is of batch" in subject.said()
+    assert subject.end(process) == 0, subject.output()
+    assert former is None or "its snapshot: it is of batch" in subject.output()
     return process, (0,)
 
 
@@ -126,11 +126,11 @@ def asleep(world):
         subject.drop()
     over = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
     subject.database["target.state"].update_one({}, over)
-    assert subject.run() == 0, subject.said()
+    assert subject.run() == 0, subject.output()
     before = subject.all_of()
     os.kill(process.pid, signal.SIGCONT)
     assert subject.end(process) == LOST
-    assert "took the lease" in subject.said(1)
+    assert "took the lease" in subject.output(1)
     assert subject.all_of() == before
     return process, (LOST,)
 

@@ -57,7 +57,7 @@ def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server, tmp_pat
     for name, code in (("clean", 0), ("source", 3)):
         for more in (["--limit", str(len(others) // 2)], []):
             ended = subject.run(f"{name}_target", "--source", name, *more, **large)
-            assert ended == code, subject.said()
+            assert ended == code, subject.output()
 
     source, ids, ledger = (
         rows_of(database, name, {"_id": 1})

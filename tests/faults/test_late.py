@@ -61,7 +61,7 @@ def assert_none_is_missed(uri, folder, each, disturb=lambda: None):
         while at_work():
             process = subject.start()
             disturb()
-            assert subject.end(process) in ENDED_WELL, subject.said()
+            assert subject.end(process) in ENDED_WELL, subject.output()
             time.sleep(0.5)
     assert subject.run() in ENDED_WELL
     assert subject.run("target", DEDUP_SOURCE__FULL_SCAN_EVERY="1") in ENDED_WELL
@@ -73,7 +73,7 @@ def assert_none_is_missed(uri, folder, each, disturb=lambda: None):
     )
     assert not source - (kept ^ ledger), "missed, or decided twice"
     names = ("--source", "source", "--target", "target")
-    assert subject.command("check", *names) == 0, subject.said()
+    assert subject.command("check", *names) == 0, subject.output()
     written = [row["_id"] for row in database.source.find({}, {"_id": 1}).sort("$natural", 1)]
     assert written != sorted(written), "no document came late"
     subject.end_all()

@@ -35,7 +35,7 @@ def settle(world, process, codes=ENDED_WELL):
     """Wait for the end of a run; one that did not get through is started again."""
     subject = world.subject
     code = subject.end(process)
-    assert code in codes, f"ended with {code}: {subject.said()}"
+    assert code in codes, f"ended with {code}: {subject.output()}"
     if code not in ENDED_WELL:
         began = time.monotonic()
         assert subject.run("target", *world.again(), **world.environment) in ENDED_WELL
@@ -111,11 +111,13 @@ def test_of_runs_started_together_one_runs_and_the_others_end_with_11(
     wait_for(lambda: len(list(barrier.iterdir())) >= count, 120)
     (barrier / "go").touch()
     codes = [subject.end(process) for process in runs]
-    refused = [back for back in range(count) if "another run holds the lease" in subject.said(back)]
+    refused = [
+        back for back in range(count) if "another run holds the lease" in subject.output(back)
+    ]
     assert sorted(codes) == [0] + [HELD] * (count - 1)
     assert len(refused) == count - 1
     winner = runs[codes.index(0)].pid
-    assert all(f"process {winner}" in subject.said(back) for back in refused)
+    assert all(f"process {winner}" in subject.output(back) for back in refused)
     assert subject.database["target.runs"].count_documents({}) == 1
     assert subject.differences() == []
 
@@ -170,7 +172,7 @@ def test_a_node_with_another_version_of_a_package_is_refused_by_name(on_a_cluste
     about.write_text("Metadata-Version: 2.1\nName: xxhash\nVersion: 0.1\n")
     with simulated_nodes(env_vars={"PYTHONPATH": str(tmp_path)}) as (nodes, _):
         assert subject.run("target", "--cluster", nodes.address, **RETRY) == USAGE
-    assert "xxhash 0.1" in subject.said()
+    assert "xxhash 0.1" in subject.output()
     subject.drop()
 
 
@@ -191,8 +193,8 @@ def grow(subject):
 def at_night(subject, night, first):
     """Run; return whether it was killed. Its files are whole, the target is not read again."""
     code = subject.end(subject.start(first=first))
-    assert code in (*ENDED_WELL, KILLED), subject.said()
-    assert night == 0 or "reading the index from the target" not in subject.said()
+    assert code in (*ENDED_WELL, KILLED), subject.output()
+    assert night == 0 or "reading the index from the target" not in subject.output()
     folder = Path(subject.environment["DEDUP_INDEX__FOLDER"])
     for file in folder.glob(f"{subject.state().get('id')}*.index"):
         snapshot.read(file)

@@ -32,8 +32,8 @@ def test_without_the_token_no_request_is_answered(page, sent):
 def test_another_site_may_not_send_the_header(page):
     """A browser asks first (OPTIONS), and the answer allows nothing."""
     connection = http.client.HTTPConnection("127.0.0.1", page.ticket.port, timeout=60)
-    wanted = {"Method": "POST", "Headers": "x-dedup-token"}
-    sent = {f"Access-Control-Request-{name}": value for name, value in wanted.items()}
+    headers = {"Method": "POST", "Headers": "x-dedup-token"}
+    sent = {f"Access-Control-Request-{name}": value for name, value in headers.items()}
     connection.request("OPTIONS", "/answer", headers={"Origin": "http://127.0.0.1:1", **sent})
     answer = connection.getresponse()
     assert answer.status == 403
