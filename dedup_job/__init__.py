@@ -51,7 +51,7 @@ _HOMES = {  # where each public name lives
     "RunAborted StateMismatch UsageError",
     "mongo.rollback": "Undone",
     "runs.decided": "DecidedDocument ListFilter",
-    "runs.run": "Callback Progress Run Status",
+    "runs.run_record": "Callback Progress Run Status",
     "runs.status": "Checked TargetStatus",
     "settings": "Settings load_settings",
 }

@@ -269,7 +269,7 @@ void Decider::add_to_index(Course& course, BatchPart& part) {
     kept_.add(first, std::move(texts), std::move(ranks));
     const Timer timer(seconds_.parallel);
     index_.add(ids.view(), PrintRows(batch.prints, rows).prints(), stored, rules_.threads);
-    if (visibility.most_same() > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
+    if (visibility.most_same() > 1) index_.count_unindexed(visibility.unseen());
     index_.found_groups(first);
 }
 

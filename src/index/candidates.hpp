@@ -239,36 +239,34 @@ public:
     // Marks no row as kept.
     void reset() {
         const std::size_t n = batch_.rows.size();
-        kept_.assign(n, 0);
         stored_.assign(n, 0);
         visible_.assign(n, 0);
         counts_.assign(n, 0);
+        unseen_ = 0;
     }
 
     // Marks a row as kept; it comes after all kept rows.
     void keep(std::size_t row) {
-        kept_[row] = 1;
         visible_[row] = stored_[row] = free_columns(row);
+        if (batch_.rows[row].is_short) return;
         std::int64_t& count = counts_[batch_.same[row]];
-        if (batch_.rows[row].is_short || batch_.equal[row] + count >= batch_.most_same) return;
+        if (batch_.equal[row] + count >= batch_.most_same) {
+            unseen_++;
+            return;
+        }
         count++;
         visible_[row] |= BY_SIMHASH;
     }
 
-    // Sets `stored` for kept rows, also those for which `keep` was not called, as no later row finds them.
+    // Sets `stored` for all kept rows. `keep` need not be called for rows that no later row finds.
     void store_columns(std::span<const std::uint8_t> kept) {
         for (std::size_t row = 0; row < kept.size(); row++) {
-            if (kept[row] && !kept_[row]) stored_[row] = free_columns(row);
+            if (kept[row] && stored_[row] == 0) stored_[row] = free_columns(row);
         }
     }
 
-    // Returns how many kept rows no later text finds by their fingerprint.
-    std::size_t count_unseen() const {
-        std::size_t count = 0;
-        for (std::size_t row = 0; row < kept_.size(); row++)
-            count += kept_[row] && !batch_.rows[row].is_short && !(visible_[row] & BY_SIMHASH);
-        return count;
-    }
+    // How many kept rows no later text finds by their fingerprint.
+    std::int64_t unseen() const { return unseen_; }
 
     // Columns that hold each kept row, as bits.
     std::span<const std::uint32_t> stored() const { return stored_; }
@@ -293,9 +291,9 @@ private:
     }
 
     Batch batch_;
-    std::vector<std::uint8_t> kept_;
     std::vector<std::uint32_t> stored_, visible_;
     std::vector<std::int64_t> counts_;  // kept rows that their fingerprint finds, by the first row with it
+    std::int64_t unseen_ = 0;
 };
 
 // The candidates of n texts: kept documents of an index of `count`, then earlier texts of the batch, as count + row.

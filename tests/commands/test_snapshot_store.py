@@ -259,7 +259,7 @@ def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(watched, mon
 def parted(watched, monkeypatch):
     """Return the same database, the second half decided by a run of its own with its own file."""
     monkeypatch.setattr(kept_module, "_LEAST", 1)
-    monkeypatch.setattr(kept_module, "_TIMES", 0.5)
+    monkeypatch.setattr(kept_module, "_RATIO", 0.5)
     assert watched.run() is None
     return watched
 
@@ -321,13 +321,13 @@ def test_files_are_merged_and_one_of_former_times_behind_the_last_is_not_used(pa
     """A process that was killed between writing and removing leaves it."""
     (second,) = parted.folder.glob("*.1.index")
     former = second.read_bytes()
-    monkeypatch.setattr(kept_module, "_TIMES", 100)
+    monkeypatch.setattr(kept_module, "_RATIO", 100)
     parted.database.source.insert_many(make_corpus(900, seed=8)[600:])
     assert parted.run() is None
     assert names(parted) == ["index"]
     second.write_bytes(former)
     assert parted.run() is None
-    monkeypatch.setattr(kept_module, "_TIMES", 0.5)
+    monkeypatch.setattr(kept_module, "_RATIO", 0.5)
     parted.database.source.insert_many(make_corpus(1000, seed=8)[900:])
     assert parted.run() is None
     assert_as_in_one_run(parted)
