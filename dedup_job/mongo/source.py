@@ -20,7 +20,7 @@ from dedup_job.documents import (
     Reason,
     Refusal,
     Skipped,
-    too_long_before,
+    uncleaned,
 )
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
@@ -276,9 +276,7 @@ class Source(PendingIds):
             if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
-        content: str | Refusal = self._fields.content(decoded)
-        if isinstance(content, str) and len(content) > self._most:
-            content = too_long_before(len(content), self._settings.max_chars)
+        content = uncleaned(self._fields.content(decoded), self._settings.max_chars)
         return Document(id_, key, raw, content)
 
 
