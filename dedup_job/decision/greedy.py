@@ -160,7 +160,7 @@ class GreedyDeduplicator:
             decided["superseded"][:] = True
             superseded = Superseded(rows, BytesColumn(*keys), decided)
         made = _decisions(records, originals, names, differences)
-        return replace(made, missing=missing, superseded=superseded).among(documents)
+        return replace(made, missing=missing, superseded=superseded).with_refusals(documents)
 
 
 def _in_queries(fetch: Fetch, strings: _Strings) -> tuple[NDArray[np.int64], BytesColumn]:

@@ -79,16 +79,11 @@ struct Prints {
     }
 };
 
-// Fingerprints of texts by number, and as many words of sketch bits as the `Prints` have that are compared with them.
-struct Measures {
-    ColumnView<std::uint64_t> fingerprints;
-    std::span<const std::uint64_t> bits;
-};
-
-// Returns the candidates of either list, measured against `earlier`, with the columns of both. compares: whether to
-// drop candidates with fewer equal bits than `least` of their text.
-inline Candidates united(const Candidates& left, const Candidates& right, const Prints& texts, const Measures& earlier,
-                         bool compares, std::span<const std::int64_t> least) {
+// Returns the candidates of either list, measured, with the columns of both. fingerprints, bits: of the earlier texts by
+// number. compares: whether to drop candidates with fewer equal bits than `least` of their text.
+inline Candidates united(const Candidates& left, const Candidates& right, const Prints& texts,
+                         ColumnView<std::uint64_t> fingerprints, std::span<const std::uint64_t> bits, bool compares,
+                         std::span<const std::int64_t> least) {
     constexpr std::size_t AHEAD = 12;  // candidates
     const std::size_t words = compares ? texts.words : 0;
     Candidates found;
@@ -96,8 +91,8 @@ inline Candidates united(const Candidates& left, const Candidates& right, const 
     // inlined, or gcc drops the calls, as of functions without effect
     const auto fetch = [&](const Candidates& from, std::size_t at) __attribute__((always_inline)) {
         if (at >= from.all.size()) return;
-        __builtin_prefetch(&earlier.fingerprints[from.all[at].number]);
-        if (words > 0) __builtin_prefetch(&earlier.bits[from.all[at].number * words]);
+        __builtin_prefetch(&fingerprints[from.all[at].number]);
+        if (words > 0) __builtin_prefetch(&bits[from.all[at].number * words]);
     };
     for (std::size_t row = 0; row < texts.size(); row++, found.end_text()) {
         const std::size_t stop = left.offsets[row + 1], right_stop = right.offsets[row + 1];
@@ -116,9 +111,9 @@ inline Candidates united(const Candidates& left, const Candidates& right, const 
             }
             int agreement = 0;
             for (std::size_t word = 0; word < words; word++)
-                agreement += std::popcount(~(texts.bits[row * words + word] ^ earlier.bits[one.number * words + word]));
+                agreement += std::popcount(~(texts.bits[row * words + word] ^ bits[one.number * words + word]));
             if (words > 0 && agreement < least[row]) continue;
-            one.fingerprint = earlier.fingerprints[one.number];
+            one.fingerprint = fingerprints[one.number];
             one.distance = static_cast<std::uint8_t>(std::popcount(texts.rows[row].value ^ one.fingerprint));
             one.agreement = static_cast<std::uint8_t>(agreement);
             found.all.push_back(one);

@@ -106,8 +106,7 @@ public:
         const std::size_t n = texts.size();
         Candidates within = by_simhash_ ? pairs_within(texts.rows, distance_, threads) : Candidates(n);
         Candidates pairs = texts.keys.empty() ? Candidates(n) : pairs_sharing(texts, threads);
-        const Measures own{texts.column(&Fingerprint::value), texts.bits};
-        const Candidates in_batch = united(within, pairs, texts, own, has_bits, least);
+        const Candidates in_batch = united(within, pairs, texts, texts.column(&Fingerprint::value), texts.bits, has_bits, least);
 
         std::vector<std::uint8_t> alone(n, 1);
         const auto meet = [&](std::size_t row, std::int64_t earlier) { alone[row] = alone[earlier] = 0; };

@@ -326,7 +326,7 @@ public:
         Candidates by_key = bands && texts.columns > 0 ? bands->search(texts.keys) : Candidates(n);
         std::vector<std::int64_t> equal_prints(n);
         for (std::size_t row = 0; row < n; row++) equal_prints[row] = std::ranges::count(by_print[row], 0, &Candidate::distance);
-        Candidates found = united(by_print, by_key, texts, {std::span(near.fingerprints), bits}, compares, least);
+        Candidates found = united(by_print, by_key, texts, std::span(near.fingerprints), bits, compares, least);
         return {std::move(found), std::move(by_key), std::move(equal_prints)};
     }
 };
