@@ -134,7 +134,7 @@ def naive_decide(documents, clean):
     distance and reason. Fingerprints are those of the default settings.
     """
     kept, dropped, ids = [], {}, []
-    first_wins = NaiveFirstWins(channels=("simhash",), compares=False)
+    first_wins = NaiveFirstWins(channels=("simhash",), judge="none")
     for id_, content in documents:
         text = clean(content) if isinstance(content, str) else None
         if not text:
