@@ -86,10 +86,10 @@ class Pool:
         """Return fingerprints of some rows, with the sketches of these channels."""
         chosen = self.fingerprints[np.array(rows, dtype=np.int64)]
         sketches = chosen.sketches
-        wanted = [j for j, channel in enumerate(sketches.channels) if channel in channels]
-        names = tuple(sketches.channels[j] for j in wanted)
+        columns = [j for j, channel in enumerate(sketches.channels) if channel in channels]
+        names = tuple(sketches.channels[j] for j in columns)
         bits = sketches.bits if Channel.MINHASH in channels else sketches.bits[:, :0]
-        own = type(sketches)(sketches.keys[:, wanted], bits, names) if wanted else None
+        own = type(sketches)(sketches.keys[:, columns], bits, names) if columns else None
         return type(chosen)(chosen.rows, own)
 
     def batch(self, rows, start, channels):
