@@ -222,7 +222,7 @@ struct Decision {
     std::uint8_t distance = 0;
     std::uint8_t channels = 0;    // bits of CHANNELS
     std::uint8_t apart = 0;       // of a kept text: why it is no duplicate of its nearest candidate
-    std::uint8_t richer = 0;      // bits of RICHER: what it has and the other text lacks
+    std::uint8_t richer = 0;      // bits of RICHER: contents that the other text lacks
     std::uint8_t left_out = 0;    // percentage
     std::uint8_t collection = 0;  // code of the reference collection of the other document
     bool is_superseded = false;   // by a later, better copy

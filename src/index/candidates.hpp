@@ -135,7 +135,7 @@ struct Found {
     }
 };
 
-// Returns the candidates that one index of all texts would find, given those of several indexes that hold a range of
+// Returns the candidates that one index of all texts would find, given the ones of several indexes that hold a range of
 // the texts each. Of the texts with one key in a column the first `most_equal` count, of those with one fingerprint the
 // first `most_same`. least: equal bits, for each text.
 inline Found merged_segments(std::span<const Candidates> segments, std::span<const std::int64_t> least,
