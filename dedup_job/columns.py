@@ -370,8 +370,8 @@ class Decisions:
         """Return whether each document has this reason, bool (n,)."""
         return np.asarray(self["outcome"] == CODES[reason])
 
-    def among(self, documents: Documents) -> "Decisions":
-        """Return the decisions on all documents; these are the decisions on their texts."""
+    def with_refusals(self, documents: Documents) -> "Decisions":
+        """Return the decisions on all documents, given the ones on their texts."""
         own, n = documents.rows, len(documents)
         if len(own) == n:
             return self

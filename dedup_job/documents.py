@@ -121,12 +121,10 @@ class Quarantined:
 
 def too_long(characters: int, most: int) -> Quarantined:
     """Return the refusal of a cleaned text of n characters."""
-    return Quarantined(
-        Reason.TOO_LARGE,
-        Message(
-            "text of {characters:,} characters, limit {most:,}", characters=characters, most=most
-        ),
+    detail = Message(
+        "text of {characters:,} characters, limit {most:,}", characters=characters, most=most
     )
+    return Quarantined(Reason.TOO_LARGE, detail)
 
 
 Refusal = Skipped | Quarantined
@@ -138,20 +136,17 @@ def longest_before(most: int) -> int:
     return _MARKUP * most
 
 
-def too_long_before(characters: int, most: int) -> Quarantined:
-    """Return the refusal of an uncleaned text of n characters; most: the limit after cleaning."""
+def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
+    """Return the content, or a refusal if it is too long to clean; most: the limit after it."""
+    limit = longest_before(most)
+    if not isinstance(content, str) or len(content) <= limit:
+        return content
     detail = Message(
         "text of {characters:,} characters before cleaning, limit {most:,}",
-        characters=characters,
-        most=longest_before(most),
+        characters=len(content),
+        most=limit,
     )
     return Quarantined(Reason.TOO_LARGE, detail)
-
-
-def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
-    """Return the content, or a refusal if it is too long to clean; most: as above."""
-    is_long = isinstance(content, str) and len(content) > longest_before(most)
-    return too_long_before(len(str(content)), most) if is_long else content
 
 
 def content_of(text: str, most: int) -> str | Refusal:

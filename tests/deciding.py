@@ -24,7 +24,8 @@ def decisions_of(values, tried=()):
 
     tried: of each text, the numbers of candidates found and not compared, keys of missing ones.
     """
-    pairs = {row: pair for row, v in enumerate(values) if (pair := _pair_of(v)) is not None}
+    found = (getattr(v, "nearest", None) or getattr(v, "pair", None) for v in values)
+    pairs = {row: pair for row, pair in enumerate(found) if pair}
     kinds = sorted({"", *(pair.kind for pair in pairs.values())})
     richer = sorted({name for pair in pairs.values() for name in pair.richer})
     texts = [v if isinstance(v, Kept | Duplicate) else None for v in values]
@@ -50,12 +51,6 @@ def decisions_of(values, tried=()):
         made.differences[row] = pair.differences
     of = strings_of([pairs[row].of if row in pairs else b"" for row in range(len(values))])
     return replace(made, of=of, refusals=refusals)
-
-
-def _pair_of(value):
-    if isinstance(value, Kept):
-        return value.nearest
-    return value.pair if isinstance(value, Duplicate) else None
 
 
 class Decider:

@@ -7,7 +7,7 @@ import numpy as np
 from dedup_job.decision import CONFIDENCE, DecisionSettings
 from dedup_job.fingerprint import load_lexicon
 from dedup_job.judgment import APART, JOINED, Judge
-from dedup_job.judgment.model import Joined
+from dedup_job.judgment.model import JoinedCount
 
 DEFAULT = DecisionSettings()
 
@@ -24,7 +24,7 @@ def judge_for(settings=DEFAULT):
 def joined(kind, confidence):
     """Return how many different and how many same pairs the model of a text kind joins."""
     sides = (kind.different, kind.same)
-    return tuple(Joined(int((one >= confidence).sum()), len(one)) for one in sides)
+    return tuple(JoinedCount(int((one >= confidence).sum()), len(one)) for one in sides)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_line
 from dedup_job.commands.session import Session, open_target
 from dedup_job.decision import Judging
 from dedup_job.judgment import Judge
-from dedup_job.judgment.model import Labels, Learnt, learn
+from dedup_job.judgment.model import FittedModel, Labels, learn
 from dedup_job.messages import Message, UsageError, counted, joined
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import command_line
@@ -49,7 +49,7 @@ class LearnResult:
 
     source: str
     target: str
-    learnt: Learnt
+    learnt: FittedModel
     settings: Settings
     same: int
     different: int

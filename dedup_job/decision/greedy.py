@@ -39,7 +39,7 @@ from dedup_job.documents import (
     names_of,
 )
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import JOINED, NAMES, Judge, TextPairs, Verdicts, Weighed
+from dedup_job.judgment import JOINED, NAMES, Judge, TextPairs, VerdictReasons, Verdicts
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000
@@ -160,7 +160,7 @@ class GreedyDeduplicator:
             decided["superseded"][:] = True
             superseded = Superseded(rows, BytesColumn(*keys), decided)
         made = _decisions(records, originals, names, differences)
-        return replace(made, missing=missing, superseded=superseded).among(documents)
+        return replace(made, missing=missing, superseded=superseded).with_refusals(documents)
 
 
 def _in_queries(fetch: Fetch, strings: _Strings) -> tuple[NDArray[np.int64], BytesColumn]:
@@ -215,7 +215,7 @@ class PairView:
     required: float
     channels: tuple[Channel, ...]
     differences: Sequence[Difference]
-    weighed: Weighed | None
+    weighed: VerdictReasons | None
     refused_by: str | None
 
 

@@ -44,14 +44,14 @@ class DifferenceKind(StrEnum):
     vars().update({name.upper(): name for name in _core.DIFFERENCE_KINDS})
 
 
-Judged = Texts | _core.ReadTexts
+TextsOrParsed = Texts | _core.ReadTexts
 """Texts to judge, parsed or not."""
-TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
+TextPairs = tuple[TextsOrParsed, NDArray[np.int64], TextsOrParsed, NDArray[np.int64]]
 """c pairs of texts: left texts, the row of each pair in them, right texts, the row in these."""
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class VerdictReasons:
     """The reasons of a verdict: probability, guards that hold, features and their weights by name.
 
     kind: of text, one of KINDS; weights: contributions to the log odds before calibration, positive
@@ -109,7 +109,7 @@ class Judge:
         tables = cache_file("judge", table_digest())
         self.core = kept_arrays(tables, made_of, lambda: build_tables(lexicon))
 
-    def read(self, texts: Judged) -> _core.ReadTexts:
+    def read(self, texts: TextsOrParsed) -> _core.ReadTexts:
         """Return n texts parsed for comparison."""
         if isinstance(texts, _core.ReadTexts):
             return texts
@@ -117,7 +117,7 @@ class Judge:
         assert read is not None  # there is a judge
         return read
 
-    def richness(self, texts: Judged) -> NDArray[np.uint32]:
+    def richness(self, texts: TextsOrParsed) -> NDArray[np.uint32]:
         """Return the richness of n texts, larger for a better copy, uint32 (n, 4).
 
         Columns: images, choices, has an answer, has an explanation; the first that differs decides.
@@ -151,13 +151,13 @@ class Judge:
             for each in differences
         ]
 
-    def weigh(self, text: str, earlier: str) -> Weighed:
+    def weigh(self, text: str, earlier: str) -> VerdictReasons:
         """Return the reasons of the verdict on a pair of cleaned texts."""
         (found,), _ = self.explain(([text], _ROW, [earlier], _ROW))
         names, kind = feature_names(), int(found["kind"])
         *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])
         guards = int(found["guards"]) & self._heeded
-        return Weighed(
+        return VerdictReasons(
             KINDS[kind],
             float(found["probability"]),
             tuple(one.name for k, one in enumerate(GUARDS) if guards >> k & 1),

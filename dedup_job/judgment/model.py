@@ -68,7 +68,7 @@ class TextKind(StrEnum):
     AUTO = "auto"
 
 
-class Joined(NamedTuple):
+class JoinedCount(NamedTuple):
     """The number of labelled pairs that are joined, and of all."""
 
     joined: int
@@ -222,11 +222,11 @@ class Figures(NamedTuple):
     """The labelled pairs that are joined at a confidence, by label."""
 
     confidence: float
-    different: Joined
-    same: Joined
+    different: JoinedCount
+    same: JoinedCount
 
 
-class Learnt(NamedTuple):
+class FittedModel(NamedTuple):
     """A model that was fitted to labels.
 
     document: the model file. shipped, shipped_best: of the model that ships, at the present
@@ -243,7 +243,7 @@ class Learnt(NamedTuple):
     refused: Mapping[str, int]
 
 
-def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
+def learn(labels: Labels, confidence: float, sources: object) -> FittedModel:
     """Return the shipped model calibrated on n labels.
 
     confidence: the present setting; sources: description of the labels, for the file.
@@ -276,7 +276,7 @@ def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
         }
         parts[name] = part_of({**trees, **calibration(*curve, reach), **by_label})
     document = document_of(parts, [*file["sources"], {**source, "confidence": best}], names)
-    return Learnt(
+    return FittedModel(
         document,
         best,
         _figures(now, labels.same, confidence),
@@ -374,7 +374,7 @@ def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _figures(likely: NDArray[np.float64], same: NDArray[np.bool_], confidence: float) -> Figures:
     joined = likely >= confidence
-    different, alike = (Joined(int(joined[s].sum()), int(s.sum())) for s in (~same, same))
+    different, alike = (JoinedCount(int(joined[s].sum()), int(s.sum())) for s in (~same, same))
     return Figures(confidence, different, alike)
 
 

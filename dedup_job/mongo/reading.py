@@ -24,7 +24,7 @@ from dedup_job.documents import (
     Reason,
     Refusal,
     longest_before,
-    too_long_before,
+    uncleaned,
 )
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
@@ -374,9 +374,7 @@ class DocumentReader:
             if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
-        content: str | Refusal = self.fields.content(decoded)
-        if isinstance(content, str) and len(content) > self._most:
-            content = too_long_before(len(content), self._max_chars)
+        content = uncleaned(self.fields.content(decoded), self._max_chars)
         return Document(id_, key, raw, content)
 
 

@@ -91,7 +91,7 @@ def rensa(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def datasketch(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Return whether the package `datasketch` keeps each text: without a candidate in its MinHash LSH."""
+    """Return whether `datasketch` keeps each text: without a candidate in its MinHash LSH."""
     from datasketch import MinHash, MinHashLSH
 
     index = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)

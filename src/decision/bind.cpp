@@ -77,7 +77,7 @@ void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std
     new (made) Decider(index, judge, rules);
 }
 
-// Returns what GreedyDeduplicator.decide unpacks; see _core.pyi.
+// Returns the tuple that GreedyDeduplicator.decide unpacks; see _core.pyi.
 nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
                  const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> parsed,
                  const std::optional<StringArrays>& ranks, nb::callable texts_of, nb::object ranks_of, nb::object near_of,

@@ -80,18 +80,12 @@ std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length) {
 
 // The state of a batch while its parts are decided. Documents have numbers of the index.
 struct Decider::Course {
-    struct Replacement {
-        std::int64_t number;  // of the superseded document
-        bool is_here;         // whether it is of the same part; then its own decision has the values of the pair
-        Superseded superseded;
-    };
-
     Batch& batch;
     std::size_t begin;                 // documents in the index before the batch
     std::vector<std::size_t> added;    // rows, by number - begin
     std::vector<std::int64_t> own;     // the number of each row, if it was added
     std::vector<std::int64_t> others;  // the other document of each row's pair
-    std::vector<Replacement> replacements;
+    std::unordered_map<std::int64_t, std::size_t> replacing;  // rows, by the number of the superseded document
     Decisions decisions;
 
     Course(Batch& batch, std::size_t begin)
@@ -118,6 +112,16 @@ struct Decider::Course {
         decision.probability = part.pairs[pair].verdict.probability;
         decision.channels = channels_of(columns, batch.key_channels);
         decision.left_out = part.pairs[pair].verdict.left_out;
+    }
+    // Replaces the decision on a document that was kept in an earlier part.
+    void replace(Superseded&& one, std::int64_t number) {
+        const std::size_t row = row_of(number);
+        const Decision before = std::exchange(decisions.rows[row], one.decision);
+        decisions.rows[row].fingerprint = before.fingerprint;
+        decisions.rows[row].is_short = before.is_short;
+        decisions.rows[row].candidates = before.candidates;
+        others[row] = own[one.row];
+        if (!one.differences.empty()) decisions.differences[row] = std::move(one.differences);
     }
 };
 
@@ -269,7 +273,7 @@ void Decider::add_to_index(Course& course, BatchPart& part) {
     kept_.add(first, std::move(texts), std::move(ranks));
     const Timer timer(seconds_.parallel);
     index_.add(ids.view(), PrintRows(batch.prints, rows).prints(), stored, rules_.threads);
-    if (visibility.most_same() > 1) index_.count_unindexed(static_cast<std::int64_t>(visibility.count_unseen()));
+    if (visibility.most_same() > 1) index_.count_unindexed(visibility.unseen());
     index_.found_groups(first);
 }
 
@@ -295,14 +299,14 @@ void Decider::enter_pairs(Course& course, PairTexts& texts, BatchPart& part) {
         pairs.push_back({part.pairs[own.chosen].row, part.number(own.chosen)});
         if (own.state == TextState::near) joined.push_back(pairs.back());
     }
-    const std::vector<double> similarities = texts.measure(pairs);
+    const std::vector<Verdict> measured = texts.measure(pairs);
     std::vector<Differences> differences = texts.differences(joined);
     for (std::size_t i = 0, j = 0; i < rows.size(); i++) {
         const BatchPart::Row& own = part.rows[rows[i]];
         const std::size_t row = part.first + rows[i], owner = part.first + pairs[i].row;  // another one if the row is superseded
         const Verdict& verdict = part.pairs[own.chosen].verdict;
         Decision& decision = course.decisions.rows[row];
-        course.enter(part, own.chosen, similarities[i], decision);
+        course.enter(part, own.chosen, measured[i].similarity, decision);
         decision.apart = verdict.apart;
         decision.richer = owner == row ? verdict.richer : 0;
         course.others[row] = owner == row ? course.number_of(part, pairs[i].number) : course.own[owner];
@@ -317,26 +321,29 @@ void Decider::enter_superseded(Course& course, PairTexts& texts, const BatchPart
     for (std::size_t row = 0; row < part.size(); row++) {
         const std::int64_t superseded = part.rows[row].superseded, pair = part.rows[row].superseding;
         if (superseded < 0) continue;
-        const bool is_here = part.is_here(superseded);
+        const std::size_t of_batch = part.first + row;
         const auto number = static_cast<std::size_t>(course.number_of(part, superseded));
-        Course::Replacement made{static_cast<std::int64_t>(number), is_here, {part.first + row, {}, {}, {}, {}}};
-        Decision& decision = made.superseded.decision;
-        decision.outcome = pair < 0 ? Outcome::exact : Outcome::near;
-        decision.channels = BY_TEXT;
-        decision.similarity = 1;
-        if (pair >= 0 && !is_here) {
-            const RowPair both[] = {{row, superseded}};
-            course.enter(part, static_cast<std::size_t>(pair), texts.measure(both)[0], decision);
-            made.superseded.differences = turned(std::move(texts.differences(both)[0]));
-        }
+        course.replacing[static_cast<std::int64_t>(number)] = of_batch;
         index_.set_gone(number, true);
-        decision.group = index_.group_of(number);
-        index_.join(static_cast<std::size_t>(course.own[part.first + row]), decision.group);
-        const Bytes id = course.batch.ids[part.first + row];
-        made.superseded.id = index_.id_of(number);
-        made.superseded.original_id = {id.begin(), id.end()};
-        if (!is_here && pair >= 0) kept_.add_near(decision.group, made.superseded.id);
-        course.replacements.push_back(std::move(made));
+        const std::int64_t group = index_.group_of(number);
+        index_.join(static_cast<std::size_t>(course.own[of_batch]), group);
+        if (part.is_here(superseded)) continue;  // its own decision has the values of the pair
+        const Bytes id = course.batch.ids[of_batch];
+        Superseded made{of_batch, index_.id_of(number), {id.begin(), id.end()}, {}, {}};
+        made.decision.outcome = pair < 0 ? Outcome::exact : Outcome::near;
+        made.decision.channels = BY_TEXT;
+        made.decision.similarity = 1;
+        made.decision.group = group;
+        if (pair >= 0) {
+            const RowPair both[] = {{row, superseded}};
+            course.enter(part, static_cast<std::size_t>(pair), texts.measure(both)[0].similarity, made.decision);
+            made.differences = turned(std::move(texts.differences(both)[0]));
+            kept_.add_near(group, made.id);
+        }
+        if (course.is_new(superseded))
+            course.replace(std::move(made), superseded);
+        else
+            course.decisions.superseded.push_back(std::move(made));
     }
     if (!part.is_ranked) return;
     for (std::size_t row = part.first; row < part.first + part.size(); row++) {
@@ -364,24 +371,9 @@ void Decider::enter_missing(Course& course, const BatchPart& part) {
 
 void Decider::finish(Course& course) {
     Decisions& decisions = course.decisions;
-    std::unordered_map<std::int64_t, std::size_t> replacing;  // rows, by the number of the superseded document
-    for (const Course::Replacement& one : course.replacements) {
-        replacing[one.number] = one.superseded.row;
-        if (one.is_here || !course.is_new(one.number)) continue;
-        const std::size_t row = course.row_of(one.number);  // kept in an earlier part of the batch
-        const Decision before = std::exchange(decisions.rows[row], one.superseded.decision);
-        decisions.rows[row].fingerprint = before.fingerprint;
-        decisions.rows[row].is_short = before.is_short;
-        decisions.rows[row].candidates = before.candidates;
-        course.others[row] = course.own[one.superseded.row];
-        if (!one.superseded.differences.empty()) decisions.differences[row] = one.superseded.differences;
-    }
-    for (Course::Replacement& one : course.replacements) {
-        if (course.is_new(one.number)) continue;
-        std::size_t& last = one.superseded.row;
-        for (auto next = replacing.find(course.own[last]); next != replacing.end(); next = replacing.find(course.own[last]))
-            last = next->second;
-        decisions.superseded.push_back(std::move(one.superseded));
+    for (Superseded& one : decisions.superseded) {
+        const auto next = [&] { return course.replacing.find(course.own[one.row]); };
+        for (auto row = next(); row != course.replacing.end(); row = next()) one.row = row->second;
     }
     const std::vector<std::string> collections = index_.collections();
     for (std::size_t row = 0; row < decisions.rows.size(); row++) {

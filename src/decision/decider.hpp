@@ -39,15 +39,13 @@ public:
         else std::ranges::fill(verdicts, judgment::Verdict{.similarity = 1, .state = judgment::State::joined});
         return verdicts;
     }
-    // Returns the similarities of pairs, NaN if a text is missing.
-    std::vector<double> measure(std::span<const RowPair> pairs) {
-        return of_each(pairs, static_cast<double>(NAN), [&](const std::vector<judgment::Pair>& there) {
-            std::vector<judgment::Verdict> known(there.size(), {.similarity = 1});
+    // Returns verdicts with the similarities of pairs, NaN if a text is missing.
+    std::vector<judgment::Verdict> measure(std::span<const RowPair> pairs) {
+        return of_each(pairs, judgment::Verdict{}, [&](const std::vector<judgment::Pair>& there) {
+            std::vector<judgment::Verdict> verdicts(there.size(), {.similarity = 1});
             const Timer timer(seconds_);
-            if (judge_ != nullptr) judge_->measure(there, threads_, known);
-            std::vector<double> values;
-            std::ranges::transform(known, std::back_inserter(values), &judgment::Verdict::similarity);
-            return values;
+            if (judge_ != nullptr) judge_->measure(there, threads_, verdicts);
+            return verdicts;
         });
     }
     std::vector<Differences> differences(std::span<const RowPair> pairs) {
@@ -224,7 +222,7 @@ struct Decision {
     std::uint8_t distance = 0;
     std::uint8_t channels = 0;    // bits of CHANNELS
     std::uint8_t apart = 0;       // of a kept text: why it is no duplicate of its nearest candidate
-    std::uint8_t richer = 0;      // bits of RICHER: what it has and the other text lacks
+    std::uint8_t richer = 0;      // bits of RICHER: contents that the other text lacks
     std::uint8_t left_out = 0;    // percentage
     std::uint8_t collection = 0;  // code of the reference collection of the other document
     bool is_superseded = false;   // by a later, better copy
@@ -232,7 +230,7 @@ struct Decision {
 
 // A document kept before the batch, as a duplicate of the better copy that supersedes it.
 struct Superseded {
-    std::size_t row;              // of its last replacement
+    std::size_t row;              // of the better copy, or of the last one that superseded it in turn
     std::string id, original_id;  // `_id` fields of the document and of the better copy
     Decision decision;
     Differences differences;

@@ -78,16 +78,11 @@ struct Prints {
     }
 };
 
-// Fingerprints of texts by number, and as many words of sketch bits as the `Prints` have that are compared with them.
-struct Measures {
-    ColumnView<std::uint64_t> fingerprints;
-    std::span<const std::uint64_t> bits;
-};
-
-// Returns the candidates of either list, measured against `earlier`, with the columns of both. compares: whether to
-// drop candidates with fewer equal bits than `least` of their text.
-inline Candidates united(const Candidates& left, const Candidates& right, const Prints& texts, const Measures& earlier,
-                         bool compares, std::span<const std::int64_t> least) {
+// Returns the candidates of either list, measured, with the columns of both. fingerprints, bits: of the earlier texts by
+// number. compares: whether to drop candidates with fewer equal bits than `least` of their text.
+inline Candidates united(const Candidates& left, const Candidates& right, const Prints& texts,
+                         ColumnView<std::uint64_t> fingerprints, std::span<const std::uint64_t> bits, bool compares,
+                         std::span<const std::int64_t> least) {
     constexpr std::size_t AHEAD = 12;  // candidates
     const std::size_t words = compares ? texts.words : 0;
     Candidates found;
@@ -95,8 +90,8 @@ inline Candidates united(const Candidates& left, const Candidates& right, const 
     // inlined, or gcc drops the calls, as of functions without effect
     const auto fetch = [&](const Candidates& from, std::size_t at) __attribute__((always_inline)) {
         if (at >= from.all.size()) return;
-        __builtin_prefetch(&earlier.fingerprints[from.all[at].number]);
-        if (words > 0) __builtin_prefetch(&earlier.bits[from.all[at].number * words]);
+        __builtin_prefetch(&fingerprints[from.all[at].number]);
+        if (words > 0) __builtin_prefetch(&bits[from.all[at].number * words]);
     };
     for (std::size_t row = 0; row < texts.size(); row++, found.end_text()) {
         const std::size_t stop = left.offsets[row + 1], right_stop = right.offsets[row + 1];
@@ -115,9 +110,9 @@ inline Candidates united(const Candidates& left, const Candidates& right, const 
             }
             int agreement = 0;
             for (std::size_t word = 0; word < words; word++)
-                agreement += std::popcount(~(texts.bits[row * words + word] ^ earlier.bits[one.number * words + word]));
+                agreement += std::popcount(~(texts.bits[row * words + word] ^ bits[one.number * words + word]));
             if (words > 0 && agreement < least[row]) continue;
-            one.fingerprint = earlier.fingerprints[one.number];
+            one.fingerprint = fingerprints[one.number];
             one.distance = static_cast<std::uint8_t>(std::popcount(texts.rows[row].value ^ one.fingerprint));
             one.agreement = static_cast<std::uint8_t>(agreement);
             found.all.push_back(one);
@@ -139,7 +134,7 @@ struct Found {
     }
 };
 
-// Returns the candidates that one index of all texts would find, given those of several indexes that hold a range of
+// Returns the candidates that one index of all texts would find, given the ones of several indexes that hold a range of
 // the texts each. Of the texts with one key in a column the first `most_equal` count, of those with one fingerprint the
 // first `most_same`. least: equal bits, for each text.
 inline Found merged_segments(std::span<const Candidates> segments, std::span<const std::int64_t> least,
@@ -238,36 +233,34 @@ public:
     // Marks no row as kept.
     void reset() {
         const std::size_t n = batch_.rows.size();
-        kept_.assign(n, 0);
         stored_.assign(n, 0);
         visible_.assign(n, 0);
         counts_.assign(n, 0);
+        unseen_ = 0;
     }
 
     // Marks a row as kept; it comes after all kept rows.
     void keep(std::size_t row) {
-        kept_[row] = 1;
         visible_[row] = stored_[row] = free_columns(row);
+        if (batch_.rows[row].is_short) return;
         std::int64_t& count = counts_[batch_.same[row]];
-        if (batch_.rows[row].is_short || batch_.equal[row] + count >= batch_.most_same) return;
+        if (batch_.equal[row] + count >= batch_.most_same) {
+            unseen_++;
+            return;
+        }
         count++;
         visible_[row] |= BY_SIMHASH;
     }
 
-    // Sets `stored` for kept rows, also those for which `keep` was not called, as no later row finds them.
+    // Sets `stored` for all kept rows. `keep` need not be called for rows that no later row finds.
     void store_columns(std::span<const std::uint8_t> kept) {
         for (std::size_t row = 0; row < kept.size(); row++) {
-            if (kept[row] && !kept_[row]) stored_[row] = free_columns(row);
+            if (kept[row] && stored_[row] == 0) stored_[row] = free_columns(row);
         }
     }
 
-    // Returns how many kept rows no later text finds by their fingerprint.
-    std::size_t count_unseen() const {
-        std::size_t count = 0;
-        for (std::size_t row = 0; row < kept_.size(); row++)
-            count += kept_[row] && !batch_.rows[row].is_short && !(visible_[row] & BY_SIMHASH);
-        return count;
-    }
+    // How many kept rows no later text finds by their fingerprint.
+    std::int64_t unseen() const { return unseen_; }
 
     // Columns that hold each kept row, as bits.
     std::span<const std::uint32_t> stored() const { return stored_; }
@@ -292,9 +285,9 @@ private:
     }
 
     Batch batch_;
-    std::vector<std::uint8_t> kept_;
     std::vector<std::uint32_t> stored_, visible_;
     std::vector<std::int64_t> counts_;  // kept rows that their fingerprint finds, by the first row with it
+    std::int64_t unseen_ = 0;
 };
 
 // The candidates of n texts: kept documents of an index of `count`, then earlier texts of the batch, as count + row.

@@ -1,6 +1,6 @@
 // The index of kept documents: look-up, ids, tombstones and groups.
 //
-// Documents are numbered from 0 in the order in which they were kept, after those of reference collections. They lie in
+// Documents are numbered from 0 in the order in which they were kept, after reference collections. They lie in
 // segments, of which the last one grows. Several segments find the same as one of all documents: limits hold in the order
 // of arrival.
 #pragma once
@@ -43,7 +43,7 @@ public:
         }
     }
 
-    // All documents, replaced ones included; those of reference collections; own ones that are still kept.
+    // All documents, replaced ones included; of reference collections; own ones that are still kept.
     std::size_t size() const { return bases_.back() + segments_.back()->size(); }
     std::size_t referenced() const { return referenced_; }
     std::size_t live() const { return size() - referenced_ - gone_; }
@@ -106,8 +106,7 @@ public:
         const std::size_t n = texts.size();
         Candidates within = by_simhash_ ? pairs_within(texts.rows, distance_, threads) : Candidates(n);
         Candidates pairs = texts.keys.empty() ? Candidates(n) : pairs_sharing(texts, threads);
-        const Measures own{texts.column(&Fingerprint::value), texts.bits};
-        const Candidates in_batch = united(within, pairs, texts, own, has_bits, least);
+        const Candidates in_batch = united(within, pairs, texts, texts.column(&Fingerprint::value), texts.bits, has_bits, least);
 
         std::vector<std::uint8_t> alone(n, 1);
         const auto meet = [&](std::size_t row, std::int64_t earlier) { alone[row] = alone[earlier] = 0; };

@@ -114,7 +114,7 @@ private:
         return bits << rest | (bits & static_cast<std::uint32_t>(ones(rest)));
     }
 
-    // The changes of a key within the radius of a block, ascending: those of low bits only lie in one bucket.
+    // The changes of a key within the radius of a block, ascending: changes of low bits stay in one bucket.
     std::vector<std::uint32_t> flips(std::size_t block) const {
         std::vector<std::uint32_t> made{0};
         std::size_t first = 0;
@@ -143,7 +143,7 @@ private:
 
     int count() const { return static_cast<int>(blocks.columns.size()); }
 
-    int distance_, width_, bits_;  // bits of a block, and those of its key
+    int distance_, width_, bits_;  // bits of a block, and of its key
 };
 
 // Returns the earlier fingerprints within the distance of each of n, short ones left out.
@@ -326,7 +326,7 @@ public:
         Candidates by_key = bands && texts.columns > 0 ? bands->search(texts.keys) : Candidates(n);
         std::vector<std::int64_t> equal_prints(n);
         for (std::size_t row = 0; row < n; row++) equal_prints[row] = std::ranges::count(by_print[row], 0, &Candidate::distance);
-        Candidates found = united(by_print, by_key, texts, {std::span(near.fingerprints), bits}, compares, least);
+        Candidates found = united(by_print, by_key, texts, std::span(near.fingerprints), bits, compares, least);
         return {std::move(found), std::move(by_key), std::move(equal_prints)};
     }
 };

@@ -111,7 +111,7 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(tmp_path, monkeypa
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    gone.rmdir()
+    folder.rmdir()
     for words in (
         ("run", "--source", "d.a", "--target", "d.b", "--report", "r.json"),
         ("config", "validate", "c.toml"),

@@ -86,10 +86,10 @@ class Pool:
         """Return fingerprints of some rows, with the sketches of these channels."""
         chosen = self.fingerprints[np.array(rows, dtype=np.int64)]
         sketches = chosen.sketches
-        wanted = [j for j, channel in enumerate(sketches.channels) if channel in channels]
-        names = tuple(sketches.channels[j] for j in wanted)
+        columns = [j for j, channel in enumerate(sketches.channels) if channel in channels]
+        names = tuple(sketches.channels[j] for j in columns)
         bits = sketches.bits if Channel.MINHASH in channels else sketches.bits[:, :0]
-        own = type(sketches)(sketches.keys[:, wanted], bits, names) if wanted else None
+        own = type(sketches)(sketches.keys[:, columns], bits, names) if columns else None
         return type(chosen)(chosen.rows, own)
 
     def batch(self, rows, start, channels):
@@ -129,12 +129,7 @@ def judges(options):
 
 def naive_of(options, **more):
     """Return the naive version with these settings."""
-    names = {"similarity": "threshold"}
-    values = {names.get(n, n): v for n, v in options.items() if n not in ("judge", "channels")}
-    channels = tuple(str(channel) for channel in options["channels"])
-    values["compares"] = options.get("judge") != Judging.NONE
-    judge = verdict if judges(options) else None
-    return NaiveFirstWins(channels=channels, judge=judge, **values, **more)
+    return NaiveFirstWins(**options, verdict=verdict, **more)
 
 
 def channels_of(options):
@@ -145,10 +140,8 @@ def channels_of(options):
 def decider_of(options):
     """Return the decider with these settings."""
     index = {"candidate_generators": options["channels"], "distance": options.get("distance", 3)}
-    others = ("channels", "distance", "most_candidates")
-    own = {n: v for n, v in options.items() if n not in others}
-    decision = {"judge": "similarity"} | own
-    return Decider(DecisionSettings(**decision), **index)
+    own = {name: options[name] for name in ("judge", "similarity") if name in options}
+    return Decider(DecisionSettings(**({"judge": "similarity"} | own)), **index)
 
 
 @pytest.fixture(scope="module")

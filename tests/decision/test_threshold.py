@@ -31,7 +31,6 @@ def compare(text, *earlier, **values):
         ("已知抛物线 $y^{2}=8x$，求它的焦点坐标。", "已知抛物线y²=8x,求它的焦点坐标"),
         ("The quick brown fox jumps", "ＴＨＥ　ＱＵＩＣＫ　ＢＲＯＷＮ　ＦＯＸ　ＪＵＭＰＳ"),
     ],
-    ids=["source", "choices", "formula", "width"],
 )
 def test_two_versions_of_one_text_have_similarity_1(text, other):
     assert compare(text, other) == [(1.0, True)]
@@ -55,10 +54,6 @@ def test_the_threshold_0_joins_everything_and_1_equal_forms_only(similarity):
     assert [agrees for _, agrees in found] == [similarity == 0.0, True]
 
 
-def test_no_pairs_have_no_verdicts():
-    assert compare(LONG) == []
-
-
 @pytest.mark.parametrize(
     ("section", "name", "values"),
     [
@@ -79,8 +74,4 @@ def test_an_unknown_judge_is_refused_by_naming_the_known_ones():
 
 
 def test_differences_decide_by_default():
-    judges = [
-        DecisionSettings(**judge).judges
-        for judge in ({}, {"judge": "similarity"}, {"judge": "none"})
-    ]
-    assert judges == [True, False, False]
+    assert DecisionSettings().judges

@@ -71,15 +71,15 @@ def near(index, queries):
     return found(index, prints_of(queries), "number", "distance")
 
 
-def brute(held, queries, distance):
+def brute(stored, queries, distance):
     """Return number and distance of all near fingerprints, of equal ones the first 16."""
     first = {}
-    for number, one in enumerate(held):
+    for number, one in enumerate(stored):
         first.setdefault(one, []).append(number)
     numbers = sorted(number for same in first.values() for number in same[:16])
     return [
-        [(n, (query ^ held[n]).bit_count()) for n in numbers
-         if (query ^ held[n]).bit_count() <= distance]
+        [(n, (query ^ stored[n]).bit_count()) for n in numbers
+         if (query ^ stored[n]).bit_count() <= distance]
         for query in queries
     ]  # fmt: skip
 
@@ -122,30 +122,30 @@ def extremes(_):
 @pytest.mark.parametrize("make", [random_set, clusters, long_buckets, all_equal, extremes])
 def test_all_fingerprints_within_the_distance_are_found(distance, make):
     rng = random.Random(distance)
-    held = make(rng)
-    exactly = [flip(held[0], rng.sample(range(64), distance + i % 2)) for i in range(600)]
-    queries = [*held[::5], *(nearby(rng, f, 8) for f in held[::5]), 0, ALL, *exactly]
-    index = index_of(prints_of(held), distance=distance)
-    assert near(index, queries) == brute(held, queries, distance)
+    stored = make(rng)
+    exactly = [flip(stored[0], rng.sample(range(64), distance + i % 2)) for i in range(600)]
+    queries = [*stored[::5], *(nearby(rng, f, 8) for f in stored[::5]), 0, ALL, *exactly]
+    index = index_of(prints_of(stored), distance=distance)
+    assert near(index, queries) == brute(stored, queries, distance)
 
 
 def test_a_query_with_thousands_of_candidates_is_answered():
-    held = [flip(0, bits) for n in (2, 3) for bits in combinations(range(30), n)]
-    assert near(index_of(prints_of(held)), [1, 0, ALL]) == brute(held, [1, 0, ALL], 3)
+    stored = [flip(0, bits) for n in (2, 3) for bits in combinations(range(30), n)]
+    assert near(index_of(prints_of(stored)), [1, 0, ALL]) == brute(stored, [1, 0, ALL], 3)
 
 
 @pytest.mark.parametrize("distance", [0, 3, 7])
 def test_an_index_that_grows_finds_the_same_and_takes_few_bytes(distance):
     rng = np.random.default_rng(distance)
-    held = rng.integers(0, 2**64, 200_000, dtype=np.uint64)
-    index = index_of(*(prints_of(part) for part in np.split(held, 40)), distance=distance)
-    queries = [*map(int, held[::4001]), *(int(one) ^ 1 for one in held[::4001])]
-    apart = [np.bitwise_count(held ^ np.uint64(query)) for query in queries]
+    stored = rng.integers(0, 2**64, 200_000, dtype=np.uint64)
+    index = index_of(*(prints_of(part) for part in np.split(stored, 40)), distance=distance)
+    queries = [*map(int, stored[::4001]), *(int(one) ^ 1 for one in stored[::4001])]
+    apart = [np.bitwise_count(stored ^ np.uint64(query)) for query in queries]
     expected = [
         [(n, int(own[n])) for n in np.flatnonzero(own <= distance).tolist()] for own in apart
     ]
     assert near(index, queries) == expected
-    assert index.growing_bytes < 100 * len(held)
+    assert index.growing_bytes < 100 * len(stored)
 
 
 def test_short_texts_are_found_by_their_keys_only():
@@ -176,12 +176,12 @@ def neighbours(rng, n, columns):
     return rng.integers(0, 200, (n, columns), dtype=np.uint32)
 
 
-def by_dictionary(held, queries, most=128):
+def by_dictionary(stored, queries, most=128):
     """Return the numbers with a key in common; one key of a column finds the first `most`."""
-    answers, columns = [set() for _ in queries], held.shape[1]
+    answers, columns = [set() for _ in queries], stored.shape[1]
     for column in range(columns):
         known = {}
-        for number, key in enumerate(held[:, column].tolist()):
+        for number, key in enumerate(stored[:, column].tolist()):
             if len(known.setdefault(key, [])) < most:
                 known[key].append(number)
         for answer, key in zip(answers, queries[:, column].tolist(), strict=True):
@@ -334,14 +334,14 @@ IDS = st.one_of(
 def test_documents_are_found_by_their_ids_and_return_them(all_ids, data):
     index = KeptIndex(IndexSettings())
     index.add(strings_of(all_ids), prints_of(range(len(all_ids))))
-    gone = set(data.draw(st.lists(st.sampled_from(all_ids))))
-    index.tombstone(gone)
+    removed = set(data.draw(st.lists(st.sampled_from(all_ids))))
+    index.tombstone(removed)
     sought = [*all_ids, b"\x07_id\0another one.", b"\x02_id\0"]
-    expected = [-1 if one in gone else n for n, one in enumerate(all_ids)] + [-1, -1]
+    expected = [-1 if one in removed else n for n, one in enumerate(all_ids)] + [-1, -1]
     assert index.core.find_ids(strings_of(sought)).tolist() == expected
     keys, values = index.documents(np.arange(len(all_ids)))
     assert (keys.list(), values.tolist()) == (all_ids, [*range(len(all_ids))])
-    assert (index.live, len(index)) == (len(all_ids) - len(gone), len(all_ids))
+    assert (index.live, len(index)) == (len(all_ids) - len(removed), len(all_ids))
 
 
 def test_a_document_that_is_kept_again_has_its_last_number():

@@ -72,9 +72,9 @@ class NaiveFirstWins:
 
     channels: Collection[str] = ("simhash", "minhash")
     distance: int = 3
-    compares: bool = True
-    threshold: float = 0.8
-    judge: Judges | None = None
+    judge: str = "similarity"
+    similarity: float = 0.8
+    verdict: Judges | None = None  # of the judge "differences"
     most_candidates: int = 64
     most_equal: int = MOST_EQUAL
     most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
@@ -119,10 +119,10 @@ class NaiveFirstWins:
             apart = (kept.text.value ^ text.value).bit_count()
             similarity, agrees = self.compared(text, kept.text)
             likely = None
-            if self.judge is None:
+            if self.judge != "differences":
                 order, kind = (-similarity, apart), "similarity"
             else:
-                agrees, likely, kind = self.judge(text.text, kept.text.text)
+                agrees, likely, kind = self.verdict(text.text, kept.text.text)
                 order = (-(likely or 0), 0)
             if agrees:
                 joined.append((order, kept.number, apart, similarity, likely, by))
@@ -130,7 +130,7 @@ class NaiveFirstWins:
                 refused.append((kept.number, similarity, likely, kind))
         if joined:
             _, of, apart, similarity, likely, by = min(joined)
-            values = apart, similarity if self.compares else None, likely, by, "near"
+            values = apart, None if self.judge == "none" else similarity, likely, by, "near"
             if self._supersedes(number, text, of):
                 self.replaced[of] = NaiveDecision(number, *values)
                 return NaiveDecision(**tried)
@@ -154,7 +154,9 @@ class NaiveFirstWins:
 
     def joins(self, a, b):
         """Return whether two texts are duplicates."""
-        return self.compared(a, b)[1] if self.judge is None else self.judge(a.text, b.text)[0]
+        if self.judge == "differences":
+            return self.verdict(a.text, b.text)[0]
+        return self.compared(a, b)[1]
 
     @property
     def sketched(self):
@@ -197,7 +199,7 @@ class NaiveFirstWins:
         by["minhash"] = [kept for key in keys for kept in self.equal.get(key, [])]
         by["sentences"] = self.equal.get(("sentences", text.sentences), [])
         by["form"] = self.equal.get(("form", text.form), [])
-        used = [*self.channels, *(["form"] if self.judge else [])]
+        used = [*self.channels, *(["form"] if self.judge == "differences" else [])]
         numbers = {name: {kept.number for kept in by[name]} for name in used}
         every = {kept.number: kept for name in used for kept in by[name]}
         if "simhash" in used and not text.short:  # even if an equal one hides it
@@ -222,9 +224,9 @@ class NaiveFirstWins:
 
     def least_agreement(self, text):
         """Return the least equal bits of a candidate: 3.5 standard deviations below the mean."""
-        if self.judge is not None:  # 2 standard deviations below a similarity of 0.6
+        if self.judge == "differences":  # 2 standard deviations below a similarity of 0.6
             return math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / BINS)) * BINS)
-        if not self.compares:
+        if self.judge == "none":
             return 0
         share = (1 + self.required(len(text) // 2)) / 2
         return math.floor((share - 3.5 * math.sqrt(share * (1 - share) / BINS)) * BINS)
@@ -236,13 +238,13 @@ class NaiveFirstWins:
         for 29 characters or more, and less for shorter texts.
         """
         grams = min(length - 2, 27)
-        if not self.compares or grams < 12:
-            return self.threshold
-        return self.threshold * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
+        if grams < 12:
+            return self.similarity
+        return self.similarity * (((grams - 3) / (grams + 2)) / ((27 - 3) / (27 + 2)))
 
     def compared(self, a, b):
         """Return the similarity of two texts, and whether it is enough."""
-        if not self.compares:
+        if self.judge == "none":
             return 1.0, True
         pair = a.text, b.text
         if pair not in self.alike:

@@ -1,10 +1,11 @@
 """Naive versions of the fingerprint and of a run, in plain loops; no code of dedup_job."""
 
 import re
-from typing import Any
 
 import jieba.analyse
 import xxhash
+
+from tests.reference.decision import NaiveFirstWins, NaiveText
 
 # the settings of the naive versions, for tests that compare with them
 PLAIN = {"top_k": 30, "weighting": "tfidf"}
@@ -126,47 +127,28 @@ class NaiveIndex:
             yield block, fingerprint // 2 ** (BLOCK_BITS * block) % 2**BLOCK_BITS
 
 
-# the default settings
-DEFAULTS = {"top_k": 0, "weighting": "uniform"}
+def naive_decide(documents, clean):
+    """Return the kept ids in order, and by id the decisions on all others; first wins.
 
-# decision, of, distance, reason
-NaiveDecision = tuple[str, Any, int | None, str]
-
-
-def naive_decide(documents, clean, distance=3, **options):
-    """Return the kept ids in order, and the decisions on all others by id; first wins.
-
-    documents: (id, content), content None for a missing field; options: of `naive_fingerprint`,
-    by default those of the tool.
+    documents: (id, content), content None for a missing field. A decision is kind, original id,
+    distance and reason. Fingerprints are those of the default settings.
     """
-    kept = []
-    dropped = {}
-    kept_texts = {}
-    fingerprints = {}
+    kept, dropped, ids = [], {}, []
+    first_wins = NaiveFirstWins(channels=("simhash",), judge="none")
     for id_, content in documents:
-        if content is None:
-            dropped[id_] = ("skipped", None, None, "missing")
+        text = clean(content) if isinstance(content, str) else None
+        if not text:
+            reason = "missing" if content is None else "not_text" if text is None else "empty"
+            dropped[id_] = ("skipped", None, None, reason)
             continue
-        if not isinstance(content, str):
-            dropped[id_] = ("skipped", None, None, "not_text")
-            continue
-        text = clean(content)
-        if text == "":
-            dropped[id_] = ("skipped", None, None, "empty")
-            continue
-        if text in kept_texts:
-            dropped[id_] = ("duplicate", kept_texts[text], 0, "exact")
-            continue
-        fingerprint, short = naive_fingerprint(text, **(DEFAULTS | options))
-        if not short:
-            apart = {of: naive_hamming(one, fingerprint) for of, one in fingerprints.items()}
-            nearest = min(apart, key=apart.get, default=None)  # of equally near ones the first
-            if nearest is not None and apart[nearest] <= distance:
-                dropped[id_] = ("duplicate", nearest, apart[nearest], "near")
-                continue
-            fingerprints[id_] = fingerprint
-        kept.append(id_)
-        kept_texts[text] = id_
+        fingerprint, short = naive_fingerprint(text, top_k=0, weighting="uniform")
+        made = NaiveText(text, fingerprint, short, bands=[], bits=[], sentences=0, form="")
+        decision = first_wins.decide(len(ids), made)
+        ids.append(id_)
+        if decision.of is None:
+            kept.append(id_)
+        else:
+            dropped[id_] = ("duplicate", ids[decision.of], decision.distance, decision.reason)
     return kept, dropped
 
 

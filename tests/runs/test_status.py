@@ -1,4 +1,4 @@
-"""How a target stands, in words and in JSON."""
+"""The status of a target, in words and in JSON."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ DONE = replace(
 )
 
 
-def test_a_run_at_work_is_told_with_its_progress():
+def test_the_status_has_the_progress_of_the_current_run():
     rows = dict(AT_WORK.rows())
     assert rows["state"] == "run 3 is at work"
     assert rows["lease"] == "process 7 on far, since 2026-01-02 03:02:24 UTC; alive"
@@ -44,7 +44,7 @@ def test_a_run_at_work_is_told_with_its_progress():
     assert rows["last success"] == "none"
 
 
-def test_the_last_success_says_how_long_ago_it_was():
+def test_the_last_success_has_its_time_and_age():
     status = replace(AT_WORK, state=RunState.DONE, holder=None, line=DONE, last_success=DONE)
     rows = dict(status.rows())
     assert rows["state"] == "no run is at work; run 2 is done"
@@ -52,17 +52,17 @@ def test_the_last_success_says_how_long_ago_it_was():
     assert status.seconds_left is None
 
 
-def test_what_cannot_be_counted_is_said():
+def test_a_source_that_cannot_be_counted_is_reported():
     assert "may not be counted" in dict(replace(AT_WORK, lag=None).rows())["new documents"]
     assert "or it is gone" in dict(replace(AT_WORK, source_is_empty=True).rows())["new documents"]
 
 
 @pytest.mark.parametrize("state", RunState)
-def test_every_state_has_its_sentence(state):
+def test_every_state_has_a_sentence(state):
     assert replace(AT_WORK, state=state).sentence()
 
 
-def test_json_holds_the_same_values():
+def test_json_has_the_same_values():
     found = json.loads(json.dumps(replace(AT_WORK, last_success=DONE).as_json()))
     assert found["state"] == "running"
     assert found["holder"]["pid"] == 7
