@@ -61,7 +61,7 @@ def row(values, **query):
 
 def state(**values):
     """Return a function that sets fields of the state."""
-    return change(STATE, {"$set": values})
+    return change(STATE, {"$set": values}, _id="state")
 
 
 def text(new, pick=alone):

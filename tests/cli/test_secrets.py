@@ -11,7 +11,8 @@ from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
 from dedup_job.mongo import redacted
-from dedup_job.mongo.connection import ConnectionSettings, connect, embedded_server
+from dedup_job.mongo.connection import ConnectionSettings, connect
+from dedup_job.mongod import embedded_server
 from tests.running import dedup, environment_for, invoke, refusal
 
 SECRET = "geheim-7a!b"

@@ -9,6 +9,7 @@ depth. No change may end in a traceback.
 
 import copy
 
+import bson
 import pytest
 from bson import Int64
 from hypothesis import given
@@ -237,12 +238,27 @@ def test_a_document_in_the_ledger_tells_a_forged_row_from_an_edit(database, tmp_
     assert found.keys() == {Check.CONTRADICTS, Check.DIFFERS, Check.GONE}
 
 
-def source_elsewhere(**more):
+def half_written(ids):
+    """Return a function that adds a record of an unsettled commit of run 2 to the journal."""
+
+    def do(database):
+        now = database[STATE].find_one({"_id": "state"})
+        keys = b"".join(bson.encode({"_id": id_})[4:-1] for id_ in ids)
+        row = {"_id": "journal 0", "target": now["id"], "token": now["token"], "run": 2}
+        row |= {"number": now["generation"] + 1, "keys": keys, "first": None}
+        database[STATE].insert_one(row)
+
+    return do
+
+
+def source_elsewhere(half_written_ids=(), **more):
     """Return a function that makes the state name another collection with the same ids."""
 
     def do(database):
         ids = database.target.distinct("_id")
         database.other.insert_many([{"_id": id_, "text": "别的"} for id_ in ids])
+        if half_written_ids:
+            half_written(half_written_ids)(database)
         state(source=f"{database.name}.other", **more)(database)
 
     return do
@@ -255,7 +271,7 @@ BEHIND = "someone changed one of them, or put an older copy back"
 REFUSED = {
     "another source": (source_elsewhere(), (UNDO,), "{db}.source, and {db}.target.state names"),
     "another source, undo": (source_elsewhere(undo=2), (UNDO, RESTORE), ""),
-    "another source, batch": (source_elsewhere(intent=[0, 1, 2]), (UNDO,), ""),
+    "another source, batch": (source_elsewhere([0, 1, 2]), (UNDO,), ""),
     "older state": (state(**{"checkpoint.run": 1}), (RUN,), BEHIND),
     "run added": (run_ahead, (RUN,), BEHIND),
     "no status": (change(RUNS, NO_STATUS, _id=2), (UNDO,), f"row 2 of {{db}}.{RUNS} lacks status"),
@@ -278,7 +294,7 @@ def test_other_commands_refuse_it_and_take_nothing_back(made, name):
 
 def test_an_incomplete_batch_takes_nothing_of_earlier_runs_back(made):
     first, dropped = one(made, **{"dedup.run": 1}), one(made, LEDGER, run=1)
-    state(intent=[first["_id"], dropped["_id"]])(made)
+    half_written([first["_id"], dropped["_id"]])(made)
     run_again(made)
     assert one(made, _id=first["_id"]) == first
     assert one(made, LEDGER, _id=dropped["_id"]) == dropped

@@ -62,8 +62,8 @@ def test_a_refresh_gives_the_target_of_a_fresh_run_and_undo_is_its_inverse(any_d
     said = " ".join(command(any_database, "undo", "2", "--yes").split())
     counts = report.counts
     rows = counts.scanned - counts.kept
-    left = f"{counts.kept:,} documents left {any_database.name}.target"
-    assert f"{left}, {rows:,} rows its ledger." in said
+    removed = f"{counts.kept:,} documents removed from {any_database.name}.target"
+    assert f"{removed}, {rows:,} rows from its ledger." in said
     assert stored(any_database) == before
     run_here(any_database, **REFRESH)
     assert good(any_database, tmp_path, "--all") == {}
