@@ -19,7 +19,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import aggregate, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.records import PairReader
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
@@ -38,6 +38,12 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {  # filters by kind of list
 }
 _PAGE, _WITH_TEXTS = 2000, 200
 _LAST: Final = Int64(1 << 62)
+_NARROW = {"left_out": -1, "probability": 1, "similarity": 1}
+_NARROWEST: Mapping[str, Mapping[str, int]] = {  # orders by kind of list
+    What.REFUSED: {"dedup.refused.probability": -1, "dedup.refused.similarity": -1},
+    What.DROPPED: _NARROW,
+    What.NEAR: _NARROW,
+}
 
 
 def naming(target: TargetReader) -> Callable[[bytes], str]:
@@ -100,7 +106,8 @@ class Sampler:
     def count(self) -> int:
         """Return the number of matching rows, documents or groups."""
         groups = [{"$group": {"_id": self._group}}] if self.wanted.what == What.GROUPS else []
-        found = self._aggregate([{"$match": self._query()}, *groups, {"$count": "n"}])
+        steps: list[Any] = [{"$match": self._query()}, *groups, {"$count": "n"}]
+        found = aggregate(self._collection, steps, self.target.retry)
         return next((int(one["n"]) for one in found), 0)
 
     def sample(
@@ -112,7 +119,7 @@ class Sampler:
         """
         if self.wanted.what == What.GROUPS:
             return self.first(count, texts=texts)
-        order = self._narrowest if seed is None else {"at": 1}
+        order = _NARROWEST.get(self.wanted.what, {}) if seed is None else {"at": 1}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
             *([] if seed is None else [{"$project": {"at": self._at_random(seed)}}]),
@@ -120,7 +127,7 @@ class Sampler:
             {"$limit": count},
             {"$project": {"_id": 1}},
         ]
-        return self._read(self._aggregate(steps), texts=texts)
+        return self._read(aggregate(self._collection, steps, self.target.retry), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> Drawn:
         """Draw pairs without texts: `extreme` ones near the threshold, `random` ones by seed.
@@ -138,7 +145,7 @@ class Sampler:
             {"$project": {"classes": kind, "measure": measure, "at": self._at_random(seed)}},
             {"$facet": _facets(-1 if self._of_target else 1, extreme, random)},
         ]
-        (found,) = self._aggregate(steps)
+        found: Any = aggregate(self._collection, steps, self.target.retry)[0]
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
@@ -168,13 +175,6 @@ class Sampler:
     @property
     def _kind(self) -> str:
         return "dedup.refused.class" if self._of_target else "differences.class"
-
-    @property
-    def _narrowest(self) -> Mapping[str, int]:
-        if self.wanted.what == What.REFUSED:
-            return {"dedup.refused.probability": -1, "dedup.refused.similarity": -1}
-        narrow = self.wanted.what in (What.DROPPED, What.NEAR)
-        return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
 
     def _at_random(self, seed: int) -> Mapping[str, Any]:
         hashed = "$dedup.fingerprint" if self._of_target else "$digest"
@@ -250,10 +250,6 @@ class Sampler:
         if self._of_target:
             return reader.kept(rows, texts=texts, refused=self.wanted.what == What.REFUSED)
         return reader.dropped(rows, texts=texts)
-
-    def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
-        collection = majority(self._collection)
-        return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
 
 
 def _facets(order: int, extreme: int, random: int) -> dict[str, Any]:

@@ -384,13 +384,8 @@ class Source(DocumentReader):
         return {key: d.content for key, d in found.items() if isinstance(d.content, str)}
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return texts as `texts`, in columns, numbered by the rows of keys that fit a command."""
-        fields, projection = self.fields, dict.fromkeys(self.fields.dotted, 1)
-        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.paths)
-        documents = self.documents_of(page)
-        rows = found[documents.rows]
-        order = np.argsort(rows)
-        return NumberedTexts(rows[order], documents.texts.take(order))
+        """Return texts as `texts`, in columns, by row of keys; the keys must fit into a command."""
+        return self.numbered_texts(self.collection, keys, self._retry)[0]
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return documents by key as given, decided or not; missing ones are omitted."""
