@@ -36,9 +36,9 @@ def questions(n, first=0):
 def test_by_fingerprint_alone_kept_set_and_ledger_equal_those_of_the_naive_version(
     any_database, threads
 ):
-    corpus = make_corpus(600, seed=3)
+    corpus = make_corpus(300, seed=3)
     any_database.source.insert_many(corpus)
-    run_here(any_database, run__threads=threads, run__batch_documents=97, **PLAIN)
+    run_here(any_database, run__threads=threads, run__batch_documents=49, **PLAIN)
     kept, ledger = outcome(any_database)
     pairs = [(d["_id"], d.get("text")) for d in corpus]
     naive_kept, naive_ledger = naive_decide(pairs, Cleaner().clean)
