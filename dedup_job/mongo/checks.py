@@ -98,7 +98,7 @@ def check_query(source: Source) -> None:
 
 
 def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
-    """Raise UsageError for fields of the text or of `rules` that no document has, or no text in it.
+    """Raise UsageError if no document has a text field or a field of `rules`, or none has a text.
 
     The first 1,000 documents are read; for an absent field the server searches for 2 seconds.
     """
@@ -189,7 +189,7 @@ def check_others(
 
 
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
-    """Raise UsageError for a target that is the source, of another target, or no collection."""
+    """Raise UsageError for a target that is the source, belongs to another, or is a view."""
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
         raise UsageError(

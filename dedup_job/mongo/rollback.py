@@ -320,15 +320,18 @@ def in_chunks(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
 
 
 def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
-    """Return the unfinished entries of a command `given`, in order, except undone ones."""
+    """Return the unfinished entries of a command, in order, except undone ones.
+
+    given: digest of its arguments.
+    """
     only = {"given": given, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
 def begun(target: Target, given: str, about: Row) -> Row:
-    """Return the unfinished entry of a command `given`, or a new one with the values of `about`.
+    """Return the unfinished entry of a command, or a new one with the values of `about`.
 
-    UsageError if a run is unfinished.
+    given: digest of its arguments. UsageError if a run is unfinished.
     """
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
@@ -388,7 +391,7 @@ def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
 
 
 def finish_entries(target: Target, given: str, seconds: float) -> None:
-    """Mark the entries of a command `given` as finished; the lease must be held."""
+    """Mark the entries of a command, by its digest, as finished; the lease must be held."""
     only = {"given": given, "finished": None, PIECE: None}
     values = {"finished": datetime.now(UTC), "seconds": seconds}
 

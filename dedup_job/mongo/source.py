@@ -109,7 +109,7 @@ class Source(DocumentReader):
         self._arrivals: list[list[bytes]] | None = None  # ids of a run that follows, in order
 
     def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment before anything is read; since: where changes begin."""
+        """Store the present end of the change stream; since: bookmark to read changes from."""
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
@@ -200,7 +200,7 @@ class Source(DocumentReader):
         return not self.query or next(found, None) is not None
 
     def happened(self, since: Bookmark) -> Changes:
-        """Return the changes from a bookmark to the marked moment; NotFollowed to read all."""
+        """Return the changes from a bookmark to the last `mark`; NotFollowed to read all."""
         if self._now is None or since.uuid != self._now.uuid:
             raise NotFollowed(self._why_not or Message("it is another collection now"))
         self._since = since
@@ -393,7 +393,7 @@ class Source(DocumentReader):
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield documents by key as given, at most a server's reply at once; missing omitted.
+        """Yield documents by key as given, page by page; missing ones are omitted.
 
         keys: in `_id` order.
         """
