@@ -18,7 +18,7 @@ from dedup_job.mongo.commits import unsettled
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
 from dedup_job.mongo.raw_bson import RawPage
-from dedup_job.mongo.reading import ID_PAGE, ROW_PAGE, estimated, fetch, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, ROW_PAGE, aggregate, estimated, fetch, majority, pages
 from dedup_job.mongo.replacing import RunChunks, chunks_of_runs
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import holder
@@ -173,7 +173,7 @@ class Checker(Audited):
         if not sample:
             return pages(read, ROW_PAGE, retry=retry) if sample is None else ()
         steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
-        ids = retry(lambda: list(read.aggregate(steps, allowDiskUse=True)))
+        ids = aggregate(collection, steps, retry)
         keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
         return fetch(read, [*keys], ROW_PAGE, retry)
 
@@ -266,6 +266,5 @@ def _grouped(
     target: TargetReader, collection: AnyCollection, by: Mapping[str, Any]
 ) -> Iterator[tuple[Any, int]]:
     steps = [{"$group": {"_id": by, "n": {"$sum": 1}}}]
-    read = majority(collection).aggregate
-    for one in target.retry(lambda: list(read(steps, allowDiskUse=True))):
+    for one in aggregate(collection, steps, target.retry):
         yield one["_id"], int(one["n"])

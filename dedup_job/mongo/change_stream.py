@@ -142,7 +142,7 @@ class ReadAfter(ReadConcern):
 
 
 def position(collection: RawDocuments) -> Position:
-    """Return the present moment. Raises NotFollowed if the server has no change streams."""
+    """Return the present end of the change stream; NotFollowed if the server has none."""
     client = collection.database.client
     if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
         raise NotFollowed("")

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from bson.errors import BSONError
@@ -98,7 +98,7 @@ def check_query(source: Source) -> None:
 
 
 def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
-    """Raise UsageError for fields of the text or of `rules` that no document has, or no text in it.
+    """Raise UsageError if no document has a text field or a field of `rules`, or none has a text.
 
     The first 1,000 documents are read; for an absent field the server searches for 2 seconds.
     """
@@ -119,9 +119,11 @@ def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
         fields=text_fields(documents),
     )
     for path in absent if documents else ():
-        later = _first_with(source, path)
-        if later is not None and _leads(raw_bson.decoded(later), path):
-            continue
+        query = {"$and": [source.query, {".".join(path): {"$exists": True}}]}
+        with suppress(ExecutionTimeout):
+            later = source.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
+            if later is not None and _leads(raw_bson.decoded(bytes(later.raw)), path):
+                continue
         field, rule, hint = ".".join(path), rule_of.get(path), choices
         if rule is not None:
             near = nearest(field, {name for name, _ in chain(*map(values_in, documents))})
@@ -141,14 +143,6 @@ def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
             field=",".join(source.fields.dotted),
             hint=choices,
         )
-
-
-def _first_with(source: Source, path: Sequence[str]) -> bytes | None:
-    query = {"$and": [source.query, {".".join(path): {"$exists": True}}]}
-    with suppress(ExecutionTimeout):
-        found = source.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
-        return None if found is None else bytes(found.raw)
-    return None
 
 
 def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
@@ -195,7 +189,7 @@ def check_others(
 
 
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
-    """Raise UsageError for a target that is the source, of another target, or no collection."""
+    """Raise UsageError for a target that is the source, belongs to another, or is a view."""
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
         raise UsageError(
@@ -231,14 +225,10 @@ def check_rights(client: Client, needed: Sequence[tuple[AnyCollection, Sequence[
     if not user["authenticatedUsers"]:  # a server without users
         return
     for collection, actions in needed:
-        granted = set[str]()
-        for privilege in user["authenticatedUserPrivileges"]:
-            resource = privilege["resource"]
-            is_own = resource.get("db") in ("", collection.database.name) and resource.get(
-                "collection"
-            ) in ("", collection.name)
-            if is_own or resource.get("anyResource"):
-                granted |= {*privilege["actions"]}
+        pairs = product(("", collection.database.name), ("", collection.name))
+        resources = [{"anyResource": True}, *({"db": db, "collection": c} for db, c in pairs)]
+        own = [p for p in user["authenticatedUserPrivileges"] if p["resource"] in resources]
+        granted = {action for privilege in own for action in privilege["actions"]}
         if missing := [action for action in actions if action not in granted]:
             name = collection.full_name
             raise lacking(Message("{actions} on {name}", actions=missing[0], name=name))

@@ -138,7 +138,7 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class By(StrEnum):
-    """The kind of a rule: its value and order."""
+    """The kinds of rules for the better of two copies."""
 
     FIRST = "first"
     NEWEST = "newest"

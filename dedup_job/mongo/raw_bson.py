@@ -288,18 +288,18 @@ def documents(*parts: BytesColumn) -> BytesColumn:
 
 
 def document_fields(name: str, values: BytesColumn) -> list[BytesColumn]:
-    """Return the parts of n raw fields of this name, each with a document as value."""
+    """Return columns that join to n raw fields of this name, each with a document as value."""
     head = bytes([DOCUMENT]) + name.encode() + b"\0"
     return [repeated(head, len(values.lengths)), values]
 
 
 def string_values(utf8: BytesColumn) -> list[BytesColumn]:
-    """Return the parts of n raw string values."""
+    """Return columns that join to n raw string values."""
     return [_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
 
 
 def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
-    """Return the parts of n raw string fields; a path of several names gives nested documents."""
+    """Return columns that join to n raw string fields; several names in a path nest documents."""
     head = _STRING + path[-1].encode() + b"\0"
     parts = [repeated(head, len(utf8.lengths)), *string_values(utf8)]
     for name in reversed(path[:-1]):
@@ -310,14 +310,14 @@ def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
 def number_fields(
     name: str, values: NDArray[Any], where: NDArray[np.bool_] | None = None
 ) -> list[BytesColumn]:
-    """Return the parts of n raw fields of this name, doubles or int64s; empty if not `where`."""
+    """Return columns that join to n doubles or int64s of this name; empty if not `where`."""
     kind = b"\x01" if values.dtype.kind == "f" else b"\x12"
     parts = [repeated(kind + name.encode() + b"\0", len(values)), elements_of(values)]
     return parts if where is None else [part.where(where) for part in parts]
 
 
 def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the parts of the raw fields `of` and `against` of decisions, by rows.
+    """Return columns that join to the raw fields `of` and `against` of decisions, by rows.
 
     `of` names the original or the nearest candidate, `against` its collection if that is another.
     """
@@ -333,7 +333,7 @@ def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn
 def renamed_keys(
     keys: BytesColumn, name: str, begins: NDArray[np.int64] | int = _VALUE
 ) -> list[BytesColumn]:
-    """Return the parts of n `_id` fields under another name, empty for an empty key.
+    """Return columns that join to n `_id` fields under another name, empty for an empty key.
 
     begins: offset of the value in each key.
     """

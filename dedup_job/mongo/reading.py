@@ -16,7 +16,7 @@ from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job import _core
-from dedup_job.columns import Documents
+from dedup_job.columns import Documents, NumberedTexts
 from dedup_job.documents import (
     LONGEST_ID,
     Document,
@@ -155,6 +155,14 @@ def look_up(
     """Return the documents that match a query; terms: `sort`, `limit` and others of `find`."""
     read = majority(collection)
     return retry(lambda: [_raw(one) for one in read.find(query, projection, **terms)])
+
+
+def aggregate(
+    collection: AnyCollection, steps: Sequence[Mapping[str, Any]], retry: RetryPolicy
+) -> list[RawBSONDocument]:
+    """Return the results of an aggregation, read as a majority of the servers holds them."""
+    read = majority(collection)
+    return retry(lambda: list(read.aggregate([*steps], allowDiskUse=True)))
 
 
 def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
@@ -325,6 +333,21 @@ class DocumentReader:
 
     def __init__(self, fields: TextFields, max_chars: int) -> None:
         self.fields, self._max_chars, self._most = fields, max_chars, longest_before(max_chars)
+
+    def numbered_texts(
+        self, collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy
+    ) -> tuple[NumberedTexts, bool]:
+        """Return the texts of the documents of keys, by row of keys; missing ones are omitted.
+
+        The keys must fit into a command. Also return whether texts may have breaks between parts.
+        """
+        fields, projection = self.fields, dict.fromkeys(self.fields.dotted, 1)
+        page, found = some_in_columns(collection, keys, projection, retry, fields.paths)
+        documents = self.documents_of(page)
+        rows = found[documents.rows]
+        order = np.argsort(rows)
+        texts = NumberedTexts(rows[order], documents.texts.take(order))
+        return texts, documents.marked is not None
 
     def documents_of(self, page: RawPage) -> Documents:
         """Return a page as documents in columns; each equals `read` of its row."""

@@ -130,7 +130,7 @@ def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPol
 
 
 def purge(runs: AnyCollection, before: int, days: float) -> None:
-    """Delete the texts in chunks of runs before one that began some days ago; counts stay."""
+    """Delete the texts in chunks of runs before run `before` that began over `days` days ago."""
     since = {"_id": {"$lt": before}, "started": {"$lt": datetime.now(UTC) - timedelta(days)}}
     numbers = {"$in": runs.distinct("_id", {**since, PIECE: None, "purged": None})}
     kept = {"$map": {"input": f"${KEPT}", "in": {"_id": "$$this._id", "dedup": "$$this.dedup"}}}

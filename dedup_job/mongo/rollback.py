@@ -143,23 +143,21 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last.get("purged") and RunChunks(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
         raise UsageError("run {run} cannot be undone: {why}.", run=run, why=purged)
-    if last["status"] in BY_HAND:
-        _check_not_lost(target, last)
-    elif not target.rows.has_runs:
-        raise UsageError(
-            "the form `classic` does not say which run kept a document, so a run cannot be "
-            "undone. To start over, drop the target, its ledger, runs and state, all four."
-        )
-
-
-def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
-    for rows in former_rows(target, entry):
-        for row in only_copies(target, rows) if entry["status"] == str(Status.RESTORED) else ():
+    if last["status"] == str(Status.RESTORED):
+        for row in (row for rows in former_rows(target, last) for row in only_copies(target, rows)):
             raise UsageError(
                 "the source no longer holds _id {id}: the target's copy is the only one, and "
                 "taking it back would lose it. Put it into the source first.",
                 id=shown(row.key),
             )
+    elif last["status"] in BY_HAND:
+        for _ in former_rows(target, last):  # none may be missing
+            pass
+    elif not target.rows.has_runs:
+        raise UsageError(
+            "the form `classic` does not say which run kept a document, so a run cannot be "
+            "undone. To start over, drop the target, its ledger, runs and state, all four."
+        )
 
 
 def _take_back(target: Target, run: int, progress: Progress) -> Undone:
@@ -262,12 +260,11 @@ def _bring_back(
 
 
 def _of_another(target: Target, run: int, keys: _Keys) -> set[bytes]:
-    found = set[bytes]()
-    for collection in target.decided:
-        is_kept = collection is target.documents
-        rows = some(majority(collection), [*keys], {"dedup.run": 1, "run": 1}, target.retry)
-        found |= {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
-    return found
+    found = (
+        some(majority(collection), [*keys], {"_id": 1}, target.retry, {"$nor": [own]})
+        for collection, own in target.of_run(run)
+    )
+    return {row.key for rows in found for row in rows}
 
 
 def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[list[int], int]:
@@ -323,15 +320,18 @@ def in_chunks(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
 
 
 def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
-    """Return the unfinished entries of a command `given`, in order, except undone ones."""
+    """Return the unfinished entries of a command, in order, except undone ones.
+
+    given: digest of its arguments.
+    """
     only = {"given": given, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
 def begun(target: Target, given: str, about: Row) -> Row:
-    """Return the unfinished entry of a command `given`, or a new one with the values of `about`.
+    """Return the unfinished entry of a command, or a new one with the values of `about`.
 
-    UsageError if a run is unfinished.
+    given: digest of its arguments. UsageError if a run is unfinished.
     """
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
@@ -391,7 +391,7 @@ def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
 
 
 def finish_entries(target: Target, given: str, seconds: float) -> None:
-    """Mark the entries of a command `given` as finished; the lease must be held."""
+    """Mark the entries of a command, by its digest, as finished; the lease must be held."""
     only = {"given": given, "finished": None, PIECE: None}
     values = {"finished": datetime.now(UTC), "seconds": seconds}
 

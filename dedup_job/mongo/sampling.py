@@ -19,7 +19,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import aggregate, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.records import PairReader
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, ListKind
@@ -38,6 +38,12 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {  # filters by kind of list
 }
 _PAGE, _WITH_TEXTS = 2000, 200
 _LAST: Final = Int64(1 << 62)
+_NARROW = {"left_out": -1, "probability": 1, "similarity": 1}
+_NARROWEST: Mapping[str, Mapping[str, int]] = {  # orders by kind of list
+    ListKind.REFUSED: {"dedup.refused.probability": -1, "dedup.refused.similarity": -1},
+    ListKind.DROPPED: _NARROW,
+    ListKind.NEAR: _NARROW,
+}
 
 
 def naming(target: TargetReader) -> Callable[[bytes], str]:
@@ -49,20 +55,22 @@ def naming(target: TargetReader) -> Callable[[bytes], str]:
 
 @dataclass(frozen=True)
 class Sampler:
-    """Reads the documents that match a filter; of_key: key of `wanted.of`; reason: of ledger rows.
+    """Reads the documents of a selection; of_key: key of `selection.of`; reason: of ledger rows.
 
     name: formats keys.
     """
 
     target: TargetReader
-    wanted: ListFilter
+    selection: ListFilter
     of_key: bytes | None = None
     reason: str | None = None
     name: Callable[[bytes], str] = shown
 
     def check(self) -> None:
         """Raise UsageError for a filter on fields that the form `classic` lacks."""
-        needs_mark = self._of_target and (self.wanted.what == ListKind.REFUSED or self.wanted.run)
+        needs_mark = self._of_target and (
+            self.selection.what == ListKind.REFUSED or self.selection.run
+        )
         if needs_mark and not self.target.rows.has_runs:
             raise UsageError(
                 "the form of {target} (output.document = classic) holds neither what was "
@@ -72,7 +80,7 @@ class Sampler:
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:
         """Yield the formatted ids of all matches, in lists; limit: of ids."""
-        if self.wanted.what == ListKind.GROUPS:
+        if self.selection.what == ListKind.GROUPS:
             yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
             return
         for page in self._pages(_PAGE, {"_id": 1}, limit):
@@ -84,7 +92,7 @@ class Sampler:
         texts: with texts; limit: number of documents at most.
         """
         size = _WITH_TEXTS if texts else _PAGE
-        if self.wanted.what == ListKind.GROUPS:
+        if self.selection.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)
             for found in self._groups(size, limit):
                 own = self.target.texts([key for key, _ in found]) if texts else {}
@@ -99,8 +107,11 @@ class Sampler:
 
     def count(self) -> int:
         """Return the number of matching rows, documents or groups."""
-        groups = [{"$group": {"_id": self._group}}] if self.wanted.what == ListKind.GROUPS else []
-        found = self._aggregate([{"$match": self._query()}, *groups, {"$count": "n"}])
+        groups = (
+            [{"$group": {"_id": self._group}}] if self.selection.what == ListKind.GROUPS else []
+        )
+        steps: list[Any] = [{"$match": self._query()}, *groups, {"$count": "n"}]
+        found = aggregate(self._collection, steps, self.target.retry)
         return next((int(one["n"]) for one in found), 0)
 
     def sample(
@@ -110,9 +121,9 @@ class Sampler:
 
         Of duplicates the ones with the largest excluded share come first, then the least likely.
         """
-        if self.wanted.what == ListKind.GROUPS:
+        if self.selection.what == ListKind.GROUPS:
             return self.first(count, texts=texts)
-        order = self._narrowest if seed is None else {"at": 1}
+        order = _NARROWEST.get(self.selection.what, {}) if seed is None else {"at": 1}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
             *([] if seed is None else [{"$project": {"at": self._at_random(seed)}}]),
@@ -120,7 +131,7 @@ class Sampler:
             {"$limit": count},
             {"$project": {"_id": 1}},
         ]
-        return self._read(self._aggregate(steps), texts=texts)
+        return self._read(aggregate(self._collection, steps, self.target.retry), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> PairSample:
         """Draw pairs without texts: `extreme` ones near the threshold, `random` ones by seed.
@@ -138,7 +149,7 @@ class Sampler:
             {"$project": {"classes": kind, "measure": measure, "at": self._at_random(seed)}},
             {"$facet": _facets(-1 if self._of_target else 1, extreme, random)},
         ]
-        (found,) = self._aggregate(steps)
+        found: Any = aggregate(self._collection, steps, self.target.retry)[0]
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
@@ -153,11 +164,11 @@ class Sampler:
 
     @property
     def _of_target(self) -> bool:
-        return self.wanted.what in (ListKind.KEPT, ListKind.REFUSED)
+        return self.selection.what in (ListKind.KEPT, ListKind.REFUSED)
 
     @property
     def _collection(self) -> AnyCollection:
-        if self.wanted.what in _CHANGED:
+        if self.selection.what in _CHANGED:
             return self.target.changes.collection
         return self.target.documents if self._of_target else self.target.ledger
 
@@ -169,13 +180,6 @@ class Sampler:
     def _kind(self) -> str:
         return "dedup.refused.class" if self._of_target else "differences.class"
 
-    @property
-    def _narrowest(self) -> Mapping[str, int]:
-        if self.wanted.what == ListKind.REFUSED:
-            return {"dedup.refused.probability": -1, "dedup.refused.similarity": -1}
-        narrow = self.wanted.what in (ListKind.DROPPED, ListKind.NEAR)
-        return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
-
     def _at_random(self, seed: int) -> Mapping[str, Any]:
         hashed = "$dedup.fingerprint" if self._of_target else "$digest"
         by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)
@@ -183,11 +187,11 @@ class Sampler:
         return {"$cond": [{"$isNumber": hashed}, rest, _LAST]}
 
     def _query(self) -> dict[str, Any]:
-        wanted, own = self.wanted, "dedup." if self._of_target else ""
-        values = {"reason": self.reason, f"{own}run": wanted.run, self._kind: wanted.kind}
-        query: dict[str, Any] = dict(_FIELDS.get(wanted.what, {}))
+        selection, own = self.selection, "dedup." if self._of_target else ""
+        values = {"reason": self.reason, f"{own}run": selection.run, self._kind: selection.kind}
+        query: dict[str, Any] = dict(_FIELDS.get(selection.what, {}))
         query |= {name: value for name, value in values.items() if value is not None}
-        if wanted.what == ListKind.GROUPS or self.of_key is not None:
+        if selection.what == ListKind.GROUPS or self.of_key is not None:
             query[f"{self._pair}against"] = None
         if self.of_key is not None:
             only: Any = id_keys.equal_to(self.of_key, f"{self._pair}of")
@@ -243,17 +247,13 @@ class Sampler:
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = PairReader(self.target, self.name)
-        if self.wanted.what in _CHANGED:
+        if self.selection.what in _CHANGED:
             decoded = ((row.key, bson.decode(row.raw, raw_bson.LENIENT)) for row in rows)
-            what = self.wanted.what
+            what = self.selection.what
             return [reader.named(key, what, run=values["run"]) for key, values in decoded]
         if self._of_target:
-            return reader.kept(rows, texts=texts, refused=self.wanted.what == ListKind.REFUSED)
+            return reader.kept(rows, texts=texts, refused=self.selection.what == ListKind.REFUSED)
         return reader.dropped(rows, texts=texts)
-
-    def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
-        collection = majority(self._collection)
-        return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
 
 
 def _facets(order: int, extreme: int, random: int) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Source(DocumentReader):
         self._arrivals: list[list[bytes]] | None = None  # ids of a run that follows, in order
 
     def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment before anything is read; since: where changes begin."""
+        """Store the present end of the change stream; since: bookmark to read changes from."""
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
@@ -200,7 +200,7 @@ class Source(DocumentReader):
         return not self.query or next(found, None) is not None
 
     def happened(self, since: Bookmark) -> Changes:
-        """Return the changes from a bookmark to the marked moment; NotFollowed to read all."""
+        """Return the changes from a bookmark to the last `mark`; NotFollowed to read all."""
         if self._now is None or since.uuid != self._now.uuid:
             raise NotFollowed(self._why_not or Message("it is another collection now"))
         self._since = since
@@ -384,13 +384,8 @@ class Source(DocumentReader):
         return {key: d.content for key, d in found.items() if isinstance(d.content, str)}
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return texts as `texts`, in columns, numbered by the rows of keys that fit a command."""
-        fields, projection = self.fields, dict.fromkeys(self.fields.dotted, 1)
-        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.paths)
-        documents = self.documents_of(page)
-        rows = found[documents.rows]
-        order = np.argsort(rows)
-        return NumberedTexts(rows[order], documents.texts.take(order))
+        """Return texts as `texts`, in columns, by row of keys; the keys must fit into a command."""
+        return self.numbered_texts(self.collection, keys, self._retry)[0]
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return documents by key as given, decided or not; missing ones are omitted."""
@@ -398,7 +393,7 @@ class Source(DocumentReader):
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield documents by key as given, at most a server's reply at once; missing omitted.
+        """Yield documents by key as given, page by page; missing ones are omitted.
 
         keys: in `_id` order.
         """

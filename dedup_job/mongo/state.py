@@ -139,7 +139,7 @@ class OwnRow(dict[str, Any]):
 
 
 class State:
-    """Reads the state document; changes it only under the lease."""
+    """The state document of a target with its lease, under which alone it is changed."""
 
     def __init__(self, collection: AnyCollection) -> None:
         self.collection = collection.with_options(

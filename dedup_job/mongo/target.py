@@ -46,7 +46,7 @@ _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
 class Target(TargetReader):
-    """Implements the job's target on MongoDB."""
+    """Writes a target batch by batch under its lease; the job's `Target` on MongoDB."""
 
     def __init__(
         self,

@@ -34,25 +34,25 @@ from dedup_job.mongo.raw_bson import LENIENT, RawDocument
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     ROW_PAGE,
+    DocumentReader,
     are_empty,
     estimated,
-    found_texts,
     holds,
     look_up,
     majority,
     pages,
     some,
-    some_in_columns,
 )
 from dedup_job.mongo.rows import KeptRows, fits_in_chunk, groups_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import PIECE, OwnRow, State, is_by_hand
-from dedup_job.native.bytes_column import BREAK, BytesColumn, strings_of
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.run_record import Run
 
 _NAMED = 5  # documents in a message
 _ALL: Mapping[str, Any] = MappingProxyType({})
 _BEST = b"\xff"  # the highest rank
+_NO_LIMIT = 1 << 50  # characters of a stored text
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ class TargetReader:
         self.origin = Source(self.source, form.source, retry)
         self.form = form
         self.rows = form.kept
+        self._stored = DocumentReader(form.kept.texts, _NO_LIMIT)
         self.stamp = dict(form.stamp)
         self.retry = retry
 
@@ -232,18 +233,8 @@ class TargetReader:
             return first.joined(second._replace(numbers=second.numbers + count))
         if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
-        fields, documents = self.rows.texts, majority(self.documents)
-        projection = dict.fromkeys(fields.dotted, 1)
-        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.paths)
-        texts, plain = found_texts(page)
-        odd = np.flatnonzero(~plain).tolist()
-        decoded = {row: self.rows.stored(page[row])[0] for row in odd}
-        stored = {row: text for row, text in decoded.items() if text is not None}
-        texts = texts.replaced([*stored], [*stored.values()])
-        order = np.setdiff1d(np.arange(len(page)), [*(decoded.keys() - stored.keys())])
-        order = order[np.argsort(rows[order])]
-        parts = fields.several or any(BREAK in text for text in stored.values())
-        return NumberedTexts(rows[order], self.rows.compared(texts.take(order), parts=parts))
+        found, parts = self._stored.numbered_texts(majority(self.documents), keys, self.retry)
+        return found._replace(texts=self.rows.compared(found.texts, parts=parts))
 
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         """Return the cleaned texts of documents by key; documents without a text are omitted."""
