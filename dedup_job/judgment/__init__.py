@@ -139,7 +139,7 @@ class Judge:
         space. A text of one or two characters is its only gram; two texts without characters are
         alike by 1, one such and another by 0. Equal left texts together are faster.
         """
-        found = self.core.compare(*self._pairs(pairs), judges=False, measures=True)
+        found = self.core.compare(*self._pairs(pairs), measures=True)
         return found.view(VERDICT)
 
     def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:

@@ -99,7 +99,7 @@ bool have_other_signs(std::span<const Sign> x, std::span<const Sign> y) {
     return false;
 }
 
-// Guards that hold whatever else differs: signs, images, emphasised words, answers.
+// Guards of signs, images, emphasised words and answers.
 std::uint32_t compare_marks(const Form& a, const Form& b) {
     const Profile &one = *a.profile, &other = *b.profile;
     std::uint32_t guards = 0;

@@ -103,7 +103,7 @@ struct Word {
     bool image;
 };
 
-// The facts of a form that comparisons need, whatever it is compared with.
+// The facts of a form that comparisons need.
 struct Profile {
     // Of the stem.
     std::vector<Clause> clauses;
@@ -335,7 +335,7 @@ inline Range append_range(Range numbers, std::vector<std::uint32_t>& to) {
 
 // Buffers of comparisons, one object for each thread; nothing in it lasts from one call to the next.
 struct Scratch {
-    // One of the two texts: what is between common clauses, and its side of a difference.
+    // One of the two texts: tokens between common clauses, or its side of a difference.
     struct Side {
         std::vector<Clause> clauses;
         std::vector<std::uint64_t> clause_keys, keys, numbers, words, groups;

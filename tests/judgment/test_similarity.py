@@ -33,7 +33,7 @@ KNOWN = [
 def similarities(left, left_rows, right, right_rows, threads=1):
     rows, others = (np.array(one, dtype=np.int64) for one in (left_rows, right_rows))
     one, other = judge().read(left), judge().read(right)
-    found = judge().core.compare(one, rows, other, others, threads, judges=False, measures=True)
+    found = judge().core.compare(one, rows, other, others, threads, measures=True)
     return found.view(VERDICT)["similarity"].tolist()
 
 
