@@ -162,7 +162,6 @@ class Judge:
         other: ReadTexts,
         other_rows: _Ints,
         threads: int = 1,
-        judges: bool = True,
         measures: bool = False,
     ) -> _Records: ...
     def explain(

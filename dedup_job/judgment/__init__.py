@@ -135,7 +135,7 @@ class Judge:
         without white space. A text of one or two characters is its only gram; two empty texts have
         similarity 1, an empty and another one 0. Equal left texts in a row are faster.
         """
-        found = self.core.compare(*self._pairs(pairs), judges=False, measures=True)
+        found = self.core.compare(*self._pairs(pairs), measures=True)
         return found.view(VERDICT)
 
     def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:

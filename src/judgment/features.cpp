@@ -99,7 +99,7 @@ bool have_other_signs(std::span<const Sign> x, std::span<const Sign> y) {
     return false;
 }
 
-// Guards that hold whatever else differs: signs, images, emphasised words, answers.
+// Guards of signs, images, emphasised words and answers.
 std::uint32_t compare_marks(const Form& a, const Form& b) {
     const Profile &one = *a.profile, &other = *b.profile;
     std::uint32_t guards = 0;
@@ -170,11 +170,32 @@ struct Comparer {
         to.same = f["pieces"_f] == 0 && f["grammar"_f] == 0 && std::ranges::none_of(to.differences.differences, &Difference::moved);
     }
 
+    // Adds a difference that is not null to the features.
+    void measure_change(const Change& c, bool clauses) {
+        auto& f = to.features;
+        const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
+        f["pieces"_f]++;
+        if (c.replaced) {
+            f["replaced"_f]++;
+            raise("replaced_min"_f, c.least());
+            f["replaced_share"_f] += c.most();
+        } else if (clauses) {
+            f["edge_share"_f] += c.left + c.right;
+        } else {
+            raise("inserted_max"_f, c.heaviest);
+        }
+        if (!c.unlike) return;
+        f["unlike"_f]++;
+        raise("unlike_max"_f, c.heaviest);
+        raise("unlike_min"_f, c.least());
+        f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
+        f["contained"_f] += c.contained;
+    }
+
     // Returns guards for an article with few differences: another number or identifier in a sentence of both texts.
     std::uint32_t look_at_differences() {
         auto& f = to.features;
         const Alignment& found = to.differences;
-        const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
         const bool han = f["han"_f] > 0.3;
         std::int64_t negations = 0, moods = 0;
         bool fewer_blanks = false, more_blanks = false;
@@ -200,24 +221,8 @@ struct Comparer {
                 if (c.asks) add();
                 continue;
             }
-            f["pieces"_f]++;
-            if (c.replaced) {
-                f["replaced"_f]++;
-                raise("replaced_min"_f, c.least());
-                f["replaced_share"_f] += c.most();
-            } else if (one.clauses) {
-                f["edge_share"_f] += c.left + c.right;
-            } else {
-                raise("inserted_max"_f, c.heaviest);
-                add();
-            }
-            if (c.unlike) {
-                f["unlike"_f]++;
-                raise("unlike_max"_f, c.heaviest);
-                raise("unlike_min"_f, c.least());
-                f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
-                f["contained"_f] += c.contained;
-            }
+            measure_change(c, one.clauses);
+            if (!c.replaced && !one.clauses) add();
             const bool adds = one.clauses && !c.limits && (to.kind == TextKind::message || !c.in_tail);
             if (!adds) negations += c.negation;  // a clause more denies nothing, but the last one of a question may
             more_blanks |= c.blanks > 0;

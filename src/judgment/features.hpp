@@ -103,7 +103,7 @@ struct Word {
     bool image;
 };
 
-// The facts of a form that comparisons need, whatever it is compared with.
+// The facts of a form that comparisons need.
 struct Profile {
     // Of the stem.
     std::vector<Clause> clauses;
@@ -173,7 +173,6 @@ private:
 struct Frame {
     std::size_t begin, end;
 };
-
 template <class T>
 Frame frame(std::span<const T> x, std::span<const T> y) {
     const std::size_t most = std::min(x.size(), y.size());
@@ -328,14 +327,13 @@ struct Change {
 };
 
 inline Range append_range(Range numbers, std::vector<std::uint32_t>& to) {
-    const std::size_t begin = to.size();
     for (std::uint32_t at = numbers.begin; at < numbers.end; at++) to.push_back(at);
-    return range_of(begin, to.size());
+    return range_of(to.size() - numbers.size(), to.size());
 }
 
 // Buffers of comparisons, one object for each thread; nothing in it lasts from one call to the next.
 struct Scratch {
-    // One of the two texts: what is between common clauses, and its side of a difference.
+    // One of the two texts: tokens between common clauses, or its side of a difference.
     struct Side {
         std::vector<Clause> clauses;
         std::vector<std::uint64_t> clause_keys, keys, numbers, words, groups;
@@ -433,7 +431,7 @@ Comparison compare_forms(TextKind kind, const Form& x, const Form& y, std::uint3
 
 // Words that one text has alone, and titles; see profile.cpp.
 
-// The weights of the words of two forms, each word once: of those in both, and of each form's.
+// The weights of the words of two forms, each word once: in both, and in each form.
 struct SharedWeight {
     double both = 0, left = 0, right = 0;
 };

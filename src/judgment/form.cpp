@@ -18,7 +18,7 @@ constexpr std::array<std::uint32_t, 1> GAP{U'＿'}, WHETHER{U'?'};  // behind A-
 // Flags that the tables say of a word.
 constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | GRAMMAR | JOINS | EQUALS | ASKS | TASK | POLAR;
 
-// Behind __ or ( ), or 0.
+// The end of __ or ( ) at i, or 0.
 std::size_t blank_end(const Reader& text, std::size_t i) {
     if (text.is_in(i, U"([")) {
         const std::size_t j = text.skip(i + 1);
@@ -32,7 +32,7 @@ std::size_t blank_end(const Reader& text, std::size_t i) {
     return count > 1 ? end : 0;
 }
 
-// Behind a word, and 's or n't behind it.
+// The end of a word, with 's or n't.
 std::size_t latin_end(const Reader& text, std::size_t i) {
     i = text.behind(i, Class::letter);
     if (text.at(i) != U'\'' || !text.is_latin(i + 1)) return i;
@@ -40,13 +40,13 @@ std::size_t latin_end(const Reader& text, std::size_t i) {
     return i;
 }
 
-// Whether a number at the start of a clause numbers it: 2. between sentences
+// Whether a number at the start of a clause numbers it: 2. between sentences.
 bool is_numbering(const Reader& text, std::size_t i, std::size_t end) {
     return end - i <= 2 && text.at(end) == U'.' && text.is(text.skip(end + 1), Class::han) && !goes_on(text, end + 1, JOINT);
 }
 
-// Whether a text asks for something: its last sentence ends with a question mark, or is cut off; it holds a word such
-// as 什么 or 计算, with which it has to begin in a long text. A short one may ask before a short rest, or have a gap.
+// Whether a text asks for something: its last sentence ends with a question mark, or is cut off; or it has a word such as
+// 什么 or 计算, in a long text at its start. A short text may ask before a short rest, or have a gap.
 bool asks(const Reader& text, bool is_long) {
     std::size_t end = text.size();
     while (end > 0 && (text.is(end - 1, Class::space) || text.is_in(end - 1, U"。!"))) end--;
@@ -68,7 +68,7 @@ bool asks(const Reader& text, bool is_long) {
     return text.phrase(begin, ASK).length;
 }
 
-// Whether a mark stands within a number or an abbreviation: 3,4 and e.g
+// Whether a mark is within a number or an abbreviation: 3,4 and e.g
 bool is_within(const Reader& text, std::size_t i) {
     if (text.is(i - 1, Class::digit) && text.is(i + 1, Class::digit)) return true;
     return text.at(i) == U'.' && (text.is_plain(i + 1) || text.is(i + 1, Class::han));
@@ -113,33 +113,33 @@ private:
     }
 
     void put(Points text, Kind kind, float weight) {
-        const FormTables::Word known = tables_.word(text);
-        put(to_.write(text), kind, weight, known.flags & OF_WORDS, known.key);
+        const FormTables::Word word = tables_.word(text);
+        put(to_.write(text), kind, weight, word.flags & OF_WORDS, word.key);
     }
 
     void put_image(Points address) {
         put(to_.write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
     }
 
-    // None has an IDF: jieba's list is of Han characters alone.
+    // No such word has an IDF: jieba's list is of Han characters alone.
     void put_latin(Points text) {
-        const FormTables::Word known = tables_.word(text);
+        const FormTables::Word word = tables_.word(text);
         static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
-        const bool whether = known.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
-        const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
-        if (!fresh_ && known.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
-        if (!han_ && known.flags & ENGLISH_FUNCTION) return put(to_.write(text), Kind::function, 0, flags, known.key);
-        if (text.size() == 1 || known.flags & FORMULA)
-            put(to_.write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, known.key);
+        const bool whether = word.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
+        const std::uint32_t flags = word.flags & OF_WORDS & ~(whether ? NEGATES : 0);
+        if (!fresh_ && word.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
+        if (!han_ && word.flags & ENGLISH_FUNCTION) return put(to_.write(text), Kind::function, 0, flags, word.key);
+        if (text.size() == 1 || word.flags & FORMULA)
+            put(to_.write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, word.key);
         else
-            put(to_.write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
+            put(to_.write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, word.key);
     }
 
     bool denies(Points text) const {
         return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
     }
 
-    // Whether it denies what stands before only to ask for it: 会不会, 有没有, 是否
+    // Whether a character negates the one before it only to ask: 会不会, 有没有, 是否
     static bool is_polar(Points run, std::size_t i) {
         static constexpr std::u32string_view VERBS = U"是能可会";
         if (i == 0) return false;
@@ -163,21 +163,21 @@ private:
         const auto words = segmenter_.segment(run);
         const std::uint32_t begin = to_.write(run).begin;
         for (std::size_t k = 0; k + 1 < words.size(); k++) {
-            const Range place = range_of(words[k].start, words[k + 1].start);
-            const Points text = place.of(run);
+            const Range range = range_of(words[k].start, words[k + 1].start);
+            const Points text = range.of(run);
             const std::int32_t node = words[k].node >= 0 ? words[k].node : tables_.lexicon->find(text);
-            const FormTables::Word known = tables_.word(text);
-            std::uint32_t flags = known.flags & OF_WORDS;
+            const FormTables::Word word = tables_.word(text);
+            std::uint32_t flags = word.flags & OF_WORDS;
             float weight = 0;
             if (node >= 0) {
                 weight = tables_.weights[node];
                 if (tables_.proper[node]) flags |= PROPER;
             }
             if (weight == 0) weight = text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER;
-            if (may_deny && !(known.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
-            const Kind kind = known.flags & FUNCTION ? Kind::function : Kind::word;
+            if (may_deny && !(word.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
+            const Kind kind = word.flags & FUNCTION ? Kind::function : Kind::word;
             if (kind == Kind::function) weight = 0;
-            put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
+            put({begin + range.begin, begin + range.end}, kind, weight, flags, word.key);
         }
         if (polar) put(WHETHER, Kind::function, 0);
     }
@@ -225,7 +225,7 @@ private:
                     } else if (c == OPEN_MARK || c == CLOSE_MARK) {
                         emphasised_ = c == OPEN_MARK;
                     } else if (c == U'"') {
-                        if (quoted == count()) append(signs_, text.part(quote, i).text);  // what is named: “；”
+                        if (quoted == count()) append(signs_, text.part(quote, i).text);  // a sign is named: “；”
                         quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
                         quote = end;
                     } else if (c == U'、') {
@@ -279,8 +279,8 @@ private:
     std::size_t line_ = 0;  // the first token of the line
     bool fresh_ = false;  // the clause has a token
     bool emphasised_ = false;
-    bool listed_ = false;  // 、 stands before
-    std::size_t arguments_ = 0;  // where those of a function end
+    bool listed_ = false;        // behind 、
+    std::size_t arguments_ = 0;  // the end of a function's arguments
     bool han_ = false;
 };
 
@@ -302,8 +302,12 @@ std::vector<Richness> Judge::richness(const ReadTexts& texts) const {
 
 void ReadTexts::make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows,
                            std::size_t threads) {
-    places_.resize(size(), {NONE, 0});
-    std::erase_if(rows, [&](std::size_t row) { return places_[row].part != NONE; });
+    if (held_ > MOST_POINTS) {
+        clear(parts_, slots_);
+        held_ = 0;
+    }
+    slots_.resize(size());
+    std::erase_if(rows, [&](std::size_t row) { return slots_[row].part != nullptr; });
     std::ranges::sort(rows);
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     if (rows.empty()) return;
@@ -325,8 +329,7 @@ void ReadTexts::make_forms(const FormTables& tables, const Relations& relations,
         }
         const std::scoped_lock lock(adding);
         parts_.push_back(std::move(part));
-        for (std::uint32_t i = 0; i < made.size(); i++)
-            places_[made[i]] = {static_cast<std::uint32_t>(parts_.size() - 1), i};
+        for (std::size_t i = 0; i < made.size(); i++) slots_[made[i]] = {&parts_.back(), i};
     });
 }
 

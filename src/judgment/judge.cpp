@@ -1,4 +1,4 @@
-// Pairs compared and named; entry points of the judgment room.
+// Pairs of texts compared; entry points of the judge from Python.
 #include "judgment/judge.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Grams = HashTable<bool>;
 
-// The distinct 3-grams of a text; one of one or two characters is its only gram. Three code points make 63 bits: no
+// Finds the distinct 3-grams of a text; a text of one or two characters is its only gram. Three code points make 63 bits: no
 // hash, no collision, and none is 0.
 void find_grams(Points text, Grams& grams) {
     constexpr unsigned POINT_BITS = 21;
@@ -34,7 +34,7 @@ void find_grams(Points text, Grams& grams) {
     if (length == 1 || length == 2) grams[gram].value = true;
 }
 
-// The grams that both have, of those that either has; 1 of two texts without any.
+// The Jaccard similarity of two sets of grams; 1 if both are empty.
 double jaccard(const Grams& a, const Grams& b) {
     const Grams &few = a.size() < b.size() ? a : b, &many = a.size() < b.size() ? b : a;
     std::size_t common = 0;
@@ -43,12 +43,11 @@ double jaccard(const Grams& a, const Grams& b) {
     return either ? static_cast<double>(common) / static_cast<double>(either) : 1;
 }
 
-// What the first text has more, as bits by the places of RICHER.
+// Bits in the order of RICHER.
 std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) {
     const auto adds = [&](const Difference& difference) {
-        const auto says = [&](std::uint32_t at) { return has_content(one.tokens[at]); };
         return difference.clauses && !difference.moved && !difference.right.size() &&
-               std::ranges::any_of(difference.left.of(found.left), says);
+               std::ranges::any_of(difference.left.of(found.left), [&](auto at) { return has_content(one.tokens[at]); });
     };
     const bool more[] = {count_images(one) > count_images(other), one.answer.size() && !other.answer.size(),
                          is_explained(one) && !is_explained(other), one.choices.size() > other.choices.size(),
@@ -59,12 +58,12 @@ std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) 
     return bits;
 }
 
-// Tokens as a person reads them: with spaces between words in Latin letters.
-Buffer written(const Form& form, const auto& places) {
+// The texts of tokens, with spaces between words in Latin letters.
+Buffer written(const Form& form, const auto& numbers) {
     Buffer points;
     bool spaced = false;
-    for (const std::uint32_t place : places) {
-        const Token& token = form.tokens[place];
+    for (const std::uint32_t at : numbers) {
+        const Token& token = form.tokens[at];
         const bool plain = (token.flags & LATIN) || token.kind == Kind::number;
         if (plain && spaced) points.push_back(U' ');
         append(points, form.text(token));
@@ -88,8 +87,8 @@ std::vector<NamedDifference> name_differences(const Form& a, const Form& b, cons
     }
     const auto add_whole = [&](Part part, Range left, Range right) {
         if (std::ranges::equal(a.of(left), b.of(right), {}, &Token::key, &Token::key)) return;
-        const auto places = [](Range range) { return std::views::iota(range.begin, range.end); };
-        add(part, false, false, written(a, places(left)), written(b, places(right)));
+        const auto numbers = [](Range range) { return std::views::iota(range.begin, range.end); };
+        add(part, false, false, written(a, numbers(left)), written(b, numbers(right)));
     };
     add_whole(Part::answer, a.answer, b.answer);
     add_whole(Part::notes, a.notes, b.notes);
@@ -178,8 +177,8 @@ void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std:
                      {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
 }
 
-// Reads texts for a judge, if there is one, and sketches them by what they ask, else as they stand: columns of keys for the
-// channels asked for, and bits of MinHash.
+// Reads texts for a judge and sketches their canonical texts; without a judge, the texts as they are. keys: columns for the
+// channels asked for; bits: of MinHash.
 std::tuple<Out<std::uint32_t>, Out<std::uint64_t>, std::shared_ptr<ReadTexts>> sketch(
     const StringArrays& strings, const Judge* judge, bool minhash, bool sentences, bool whole) {
     TextReader texts(strings_of(strings));
@@ -189,23 +188,17 @@ std::tuple<Out<std::uint32_t>, Out<std::uint64_t>, std::shared_ptr<ReadTexts>> s
     std::shared_ptr<ReadTexts> read;
     {
         Unlocked unlocked;
-        Sketcher one;
+        if (judge) read = judge->read(strings_of(strings));
+        Sketcher sketcher;
         Buffer canonical;
-        std::size_t row = 0;
-        const auto add = [&](Points text, Points form) {
+        for (std::size_t row = 0; columns && row < texts.size(); row++) {
+            const Points text = sentences || !judge ? texts[row] : Points{};
+            if (judge) judge->write_canonical((*read)[row], canonical);
+            const Points form = judge ? Points(canonical) : text;
             std::uint32_t* to = keys.data() + columns * row;
-            if (minhash) one.sketch(form, {to, BANDS}, {bits.data() + words * row, words}), to += BANDS;
+            if (minhash) sketcher.sketch(form, {to, BANDS}, {bits.data() + words * row, words}), to += BANDS;
             if (sentences) *to++ = sentence_key(text, folded_characters());
             if (whole) *to = static_cast<std::uint32_t>(digest(form) >> (64 - KEY_BITS));
-            row++;
-        };
-        const auto each = [&](Points text, const ParsedText& parsed) {
-            if (columns > 0) judge->write_canonical(parsed, canonical), add(text, canonical);
-        };
-        if (judge) read = judge->read(strings_of(strings), each);
-        while (!judge && row < texts.size()) {
-            const Points text = texts[row];
-            add(text, text);
         }
     }
     return {give(std::move(keys)), give(std::move(bits)), std::move(read)};
@@ -224,17 +217,19 @@ std::vector<Pair> pairs_of(ReadTexts& one, const In<std::int64_t>& rows, ReadTex
 }
 
 Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows,
-                          std::size_t threads, bool judges, bool measures) {
+                          std::size_t threads, bool measures) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
     return give_records(unlocked([&] {
         std::vector<Verdict> verdicts(pairs.size());
-        if (judges) judge.judge(pairs, threads, verdicts);
-        if (measures) judge.measure(pairs, threads, verdicts);
+        if (measures)
+            judge.measure(pairs, threads, verdicts);
+        else
+            judge.judge(pairs, threads, verdicts);
         return verdicts;
     }));
 }
 
-// All that a comparison finds of each pair, and its differences.
+// Features of each pair, and its differences.
 std::tuple<Out<std::uint8_t>, nb::list> explain(const Judge& judge, ReadTexts& one, In<std::int64_t> rows, ReadTexts& other,
                                                 In<std::int64_t> other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
@@ -270,7 +265,7 @@ Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {
     return give_records(unlocked([&] { return judge.richness(texts); }));
 }
 
-// Scores of rows of features, their probabilities, and what each feature adds to its score.
+// Scores of rows of features, their probabilities, and the contribution of each feature to its score.
 std::tuple<Out<double>, Out<double>, Out<double>> evaluate(nb::dict arrays, In<double> features) {
     constexpr std::size_t width = std::size(FEATURES);
     const Model model = model_of(arrays);
@@ -301,7 +296,7 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
     std::vector<std::unique_lock<std::mutex>> locks;
     for (const ReadTexts* one : texts) locks.emplace_back(one->in_use());
     for (std::size_t begin = 0, end; begin < pairs.size(); begin = end) {
-        std::size_t size = 0;  // as many as memory has room for
+        std::size_t size = 0;  // limited, to save memory
         for (end = begin; end < pairs.size() && size < ReadTexts::MOST_POINTS; end++) {
             const auto& [text, other] = pairs[end];
             const bool again = end > begin && text.texts == pairs[end - 1].text.texts && text.row == pairs[end - 1].text.row;
@@ -314,7 +309,6 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
                 if (text.texts == one) rows.push_back(text.row);
                 if (other.texts == one) rows.push_back(other.row);
             }
-            one->make_room();
             one->make_forms(tables_, relations_, std::move(rows), threads);
         }
         share(part.size(), threads, [&](auto next) {
@@ -329,7 +323,7 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
 }
 
 double Judge::probability(const Comparison& found) const {
-    const double most = found.left_out > 0 || found.reworded ? 0.999 : 1;  // never sure of what is not compared
+    const double most = found.left_out > 0 || found.reworded ? 0.999 : 1;  // never sure with parts that are not compared
     if (found.little) return 0;
     const Model& model = models_[static_cast<std::size_t>(found.kind)];
     return found.same ? most : std::min(most, model.probability(model.score(found.features)));
@@ -403,7 +397,7 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
 
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
-    nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.")
+    nb::class_<ReadTexts>(m, "ReadTexts", "Texts parsed for comparison.")
         .def("parts", &parts_of, "Return the parts of n texts, each a tuple: stem, choices, answer, notes, explanation, addresses of\n"
              "images, and whether it has Han characters.");
     nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
@@ -411,15 +405,14 @@ void bind_judgment(nb::module_& m) {
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)
         .def("richness", &richness, "texts"_a, "Return images, choices, answer and explanation of n texts, records of uint32.")
         .def("compare", &compare, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(), "threads"_a = 1,
-             "judges"_a = true, "measures"_a = false, "Return verdicts of c pairs, records of VERDICT.")
+             "measures"_a = false, "Return verdicts of c pairs, or similarities alone, records of VERDICT.")
         .def("explain", &explain, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "Return all that a comparison finds of c pairs, records of PAIR_FEATURES, and the differences of each: kind, part,\n"
-             "the words of either.");
+             "Return the features of c pairs, records of PAIR_FEATURES, and the differences of each: kind, part, words of either.");
     m.def("sketch", &sketch, "texts"_a.noconvert(), "judge"_a.none(), nb::kw_only(), "minhash"_a = false, "sentences"_a = false,
-          "whole"_a = false, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts, and the texts as a judge\n"
-          "compares them, None without one.");
+          "whole"_a = false, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts, and the texts parsed for the judge, None\n"
+          "without one.");
     m.def("evaluate", &evaluate, "model"_a, "features"_a.noconvert(),
-          "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
+          "Return the scores of n rows of features, float64 (n,), their probabilities, and the contribution of each feature.");
     m.attr("BINS") = BINS;
     m.attr("BANDS") = BANDS;
     m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"required", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},

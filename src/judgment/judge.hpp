@@ -1,7 +1,7 @@
 // The judge: whether two texts are the same to an editor.
 #pragma once
 #include <cmath>
-#include <functional>
+#include <deque>
 #include <mutex>
 
 #include "core/bind.hpp"
@@ -9,30 +9,26 @@
 
 namespace dedup::judgment {
 
-// Nodes of all trees. A leaf has the feature -1; its value counts, that of others is their mean. They lead left where
-// the feature is at most the threshold. scores and probabilities: points of the calibration, ascending; between them
-// it is a line.
+// Nodes of all trees. A leaf has the feature -1 and a value; the value of another node is the mean of its leaves. A feature
+// of at most the threshold leads left. scores and probabilities: points of the calibration, ascending, with lines between.
 struct Model {
     std::span<const std::int32_t> feature{}, left{}, right{}, roots{};
     std::span<const double> threshold{}, value{}, scores{}, probabilities{};
 
     static constexpr std::size_t MOST_NODES = 1 << 16, MOST_DEPTH = 64;
 
-    // Whether it may be evaluated: each node leads to later ones, and one node alone to it; there are no cycles then.
+    // Whether it may be evaluated: each node leads to later nodes, and has one parent at most; so there are no cycles.
     bool is_sound(std::size_t features) const {
         const std::size_t nodes = feature.size();
         const auto size = static_cast<std::int32_t>(nodes);
-        for (const std::size_t one : {left.size(), right.size(), threshold.size(), value.size()}) {
-            if (one != nodes) return false;
-        }
-        if (std::max(nodes, roots.size()) > MOST_NODES || scores.empty() || scores.size() != probabilities.size())
-            return false;
+        const std::size_t sizes[] = {left.size(), right.size(), threshold.size(), value.size()};
+        if (std::ranges::any_of(sizes, [&](std::size_t one) { return one != nodes; })) return false;
+        if (std::max(nodes, roots.size()) > MOST_NODES || scores.empty() || scores.size() != probabilities.size()) return false;
         for (const auto& some : {threshold, value, scores, probabilities}) {
             if (!std::ranges::all_of(some, [](double x) { return std::isfinite(x); })) return false;
         }
-        if (!std::ranges::is_sorted(scores, std::less_equal<>{}) || !std::ranges::is_sorted(probabilities) ||
-            probabilities.front() < 0 || probabilities.back() > 1)
-            return false;
+        const bool rises = std::ranges::is_sorted(scores, std::less_equal<>{}) && std::ranges::is_sorted(probabilities);
+        if (!rises || probabilities.front() < 0 || probabilities.back() > 1) return false;
         std::vector<std::size_t> depth(nodes, 0);
         for (std::int32_t i = 0; i < size; i++) {
             if (feature[i] == -1) continue;
@@ -46,9 +42,9 @@ struct Model {
         return std::ranges::all_of(roots, [&](std::int32_t root) { return 0 <= root && root < size; });
     }
 
-    // The node behind one that is no leaf.
+    // The child of a node that is no leaf; without a branch, which would be predicted badly.
     std::int32_t next(std::int32_t node, std::span<const double> features) const {
-        return (features[feature[node]] <= threshold[node] ? left : right)[node];  // without a branch: it is hard to foretell
+        return (features[feature[node]] <= threshold[node] ? left : right)[node];
     }
 
     double score(std::span<const double> features) const {
@@ -60,8 +56,8 @@ struct Model {
         return sum;
     }
 
-    // What each feature adds to the score: at each node, how far the value moves. Together with the values of
-    // the roots it is the score. (Saabas, "Interpreting random forests", 2014.)
+    // Adds the contribution of each feature to the score: at each node, the change of the value. With the values of the roots
+    // they sum up to the score. (Saabas, "Interpreting random forests", 2014.)
     void weigh(std::span<const double> features, std::span<double> to) const {
         for (std::int32_t node : roots) {
             while (feature[node] >= 0) {
@@ -81,78 +77,70 @@ struct Model {
     }
 };
 
-// Texts as they are compared: read into parts, in one notation; and the forms of those that were needed lately.
+// Texts parsed for comparison, and the forms of some.
 class ReadTexts {
 public:
-    using Each = std::function<void(Points text, const ParsedText& parsed)>;
-
-    // Parses texts in order; calls `each` with the characters of a text and its parts. Raises ValueError for invalid UTF-8;
-    // lone surrogates pass.
-    ReadTexts(const Strings& texts, const FormTables& tables, const Each& each);
+    // Raises ValueError for invalid UTF-8; lone surrogates pass.
+    ReadTexts(const Strings& texts, const FormTables& tables);
 
     std::size_t size() const { return parsed_.size(); }
-    // Characters of a text.
+    // The number of characters of a text.
     std::size_t points(std::size_t row) const { return parsed_[row].points.size(); }
     ParsedText operator[](std::size_t row) const { return parsed_[row]; }
     // The text itself, in UTF-8.
     Bytes text(std::size_t row) const { return utf8_[row]; }
 
-    // Forms of texts are made, asked for and forgotten by who holds `in_use`.
+    // Held by a thread that makes, reads or drops forms.
     std::mutex& in_use() const { return in_use_; }
     static constexpr std::size_t MOST_POINTS = 1 << 21;
-    // Forgets all forms where they take much room.
-    void make_room() {
-        if (held_ <= MOST_POINTS) return;
-        clear(parts_, places_);
-        held_ = 0;
-    }
-    // Makes the forms of some rows that have none.
+    // Makes the forms of some rows, if they are missing; before, drops all forms if they are large.
     void make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows, std::size_t threads);
     Form form(std::size_t row) const {
-        const auto [part, place] = places_[row];
-        Form form = parts_[part].forms[place];
-        form.profile = &parts_[part].profiles[place];
+        const auto [part, index] = slots_[row];
+        Form form = part->forms[index];
+        form.profile = &part->profiles[index];
         return form;
     }
 
 private:
-    static constexpr std::uint32_t NONE = 0xFFFFFFFF;
-    struct Place {
-        std::uint32_t part, place;
-    };
+    // The forms of one thread.
     struct Part {
         Forms forms;
         std::vector<Profile> profiles;
     };
+    struct Slot {
+        const Part* part = nullptr;  // null without a form
+        std::size_t index = 0;
+    };
     ParsedTexts parsed_;
     StringBuffer utf8_;
-    std::vector<Part> parts_;
-    std::vector<Place> places_;  // of forms, by row
-    std::size_t held_ = 0;       // characters of texts with forms
+    std::deque<Part> parts_;
+    std::vector<Slot> slots_;  // by row
+    std::size_t held_ = 0;     // characters of texts with forms
     mutable std::mutex in_use_;
 };
 
-// What decides a pair: its differences, how alike its canonical texts are, or nothing: all pairs are joined.
+// The basis of a decision: differences, similarity of canonical texts, or none: all pairs are joined.
 enum class Judging : std::uint8_t { differences, similarity, none };
 constexpr std::string_view JUDGINGS[] = {"differences", "similarity", "none"};
 
-// What is known of a pair; gone: one of the texts is not there any more.
+// The state of a pair; gone: one of the texts was removed.
 enum class State : std::uint8_t { unknown, joined, refused, gone };
 constexpr std::string_view STATES[] = {"unknown", "joined", "refused", "gone"};
 
-// What keeps a pair apart, besides guards by their numbers: the model finds the same unlikely; they are not alike enough.
+// Reasons of a refusal, after the numbers of guards: the probability is too low; the similarity is too low.
 constexpr std::uint8_t UNLIKELY = std::size(GUARDS), SIMILARITY = UNLIKELY + 1;
 
-// What a text can have more than another, by bit.
+// Content that a text can have more of than another, by bit.
 constexpr std::string_view RICHER[] = {"image", "answer", "explanation", "choice", "sentence"};
 
 struct Verdict {
-    double probability = NAN;  // that an editor would keep only one of the two; NaN if a guard holds or the model does not decide
+    double probability = NAN;  // that an editor would keep only one of the two; NaN if a guard holds or similarity decides
     double similarity = NAN;   // Jaccard of the canonical texts; NaN unless measured
-    double required = NAN;     // the least of a duplicate where similarity decides; NaN unless measured
+    double required = NAN;     // least similarity of a duplicate; NaN unless measured
     State state = State::unknown;
-    std::uint8_t apart = 0;     // what keeps them apart if they are refused
-    std::uint8_t richer = 0;    // bits: what the first text has and the second lacks
+    std::uint8_t apart = 0;     // reason of a refusal
+    std::uint8_t richer = 0;    // bits in the order of RICHER, for the first text
     std::uint8_t left_out = 0;  // percentage of the text that is not compared, of the text with more of it
 };
 
@@ -160,28 +148,28 @@ struct Verdict {
 enum class Part : std::uint8_t { stem, choice, answer, notes, explanation };
 constexpr std::string_view PARTS[] = {"stem", "choice", "answer", "notes", "explanation"};
 
-// What became of the words at one place, seen from the first text. layout: white space, punctuation, numbering, which are
-// not compared; notation: the same in other characters, or words without a meaning.
+// Kinds of differences, seen from the first text. layout: white space, punctuation, numbering, which are not compared;
+// notation: the same in other characters, or words without a meaning.
 enum class DifferenceKind : std::uint8_t { layout, notation, inserted, deleted, replaced, moved };
 constexpr std::string_view DIFFERENCE_KINDS[] = {"layout", "notation", "inserted", "deleted", "replaced", "moved"};
 
 struct NamedDifference {
     DifferenceKind kind;
     Part part;
-    Buffer text, other;  // the words of either text there
+    Buffer text, other;  // the words of either text
 };
 
-// All that a comparison finds, for training and for reasons, whatever is heeded.
+// All results of a comparison, for training and for reasons.
 struct PairFeatures {
     Features features;
-    std::uint32_t guards;  // bits by the places of GUARDS
-    bool equal;            // nothing differs, so they are the same whatever a model says
+    std::uint32_t guards;  // bits in the order of GUARDS, heeded or not
+    bool equal;            // nothing differs, so the model is not asked
     TextKind kind;
-    double probability;    // as in a verdict, whatever guards hold
+    double probability;    // as in a verdict without guards
 };
 
-// What makes a text the better copy, the first that differs decides. Words are not counted: how many there are says more
-// of notation, headings and notes than of content.
+// Counts that make a text the better copy; the first that differs decides. Words are not counted: their number depends more
+// on notation, headings and notes than on content.
 struct Richness {
     std::uint32_t images, choices, answers, explanations;
 };
@@ -194,10 +182,9 @@ struct Pair {
     TextRef text, other;
 };
 
-// The least similarity of two texts that are the same, by the characters of the longer one. threshold: of texts that are
-// not short. A character that is dropped from inside a text takes three of its G grams and adds two: of G + 2 in all G - 3
-// are common. Below FULL that is less than 0.8, so less is asked for; with fewer than LEAST grams a character may be half
-// of the meaning.
+// The least similarity of duplicates by the characters of the longer text. threshold: of texts that are not short. A
+// character that is dropped from inside a text takes three of its G grams and adds two: of G + 2 in all G - 3 are common.
+// Below FULL that is less than 0.8, so less is required; with fewer than LEAST grams a character may be half of the meaning.
 inline double required_similarity(double threshold, std::size_t length) {
     constexpr double FULL = 27, LEAST = 12;
     const auto common = [](double grams) { return (grams - 3) / (grams + 2); };
@@ -213,7 +200,7 @@ struct JudgeOptions {
     double similarity = 1;  // least one, of texts that are not short
 };
 
-// Judges pairs of texts; pure, symmetric but for what says which text has more, and safe to share between threads.
+// Judges pairs of texts; pure, symmetric but for `Verdict::richer`, and safe to share between threads.
 class Judge {
 public:
     using Models = std::array<Model, std::size(TEXT_KINDS)>;
@@ -222,19 +209,17 @@ public:
         : tables_(std::move(tables)), relations_(std::move(relations)), models_(std::move(models)), options_(options) {}
     Judge(const Judge&) = delete;
 
-    std::shared_ptr<ReadTexts> read(const Strings& texts, const ReadTexts::Each& each = {}) const {
-        return std::make_shared<ReadTexts>(texts, tables_, each);
-    }
-    // Writes what a text asks, whatever the order of its choices: a text to sketch.
+    std::shared_ptr<ReadTexts> read(const Strings& texts) const { return std::make_shared<ReadTexts>(texts, tables_); }
+    // Writes the canonical text, which is sketched: stem and choices without notation, choices in ascending order.
     void write_canonical(const ParsedText& parsed, Buffer& out) const;
     std::vector<Richness> richness(const ReadTexts& texts) const;
 
-    // Fills all of the verdicts but similarities, which it does only where these decide.
+    // Fills the verdicts; similarities only if these decide.
     void judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
-    // Fills similarities, and what is required of them.
+    // Fills similarities, and the least of a duplicate.
     void measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
-    // Equal pairs together are faster. Of answers, notes and explanations all is named, as one difference. features: output,
-    // a record for each pair, or empty.
+    // Differences of pairs; an answer, notes or an explanation is one difference as a whole. features: output, a record for
+    // each pair, or empty.
     std::vector<std::vector<NamedDifference>> differences(std::span<const Pair> pairs, std::size_t threads,
                                                           std::span<PairFeatures> features = {}) const;
 

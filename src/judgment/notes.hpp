@@ -1,4 +1,4 @@
-// The choices of a question; and what is no part of it: points, sources, numbering, the answer and its explanation.
+// The choices of a question; its notes: points, sources, numbering.
 #pragma once
 #include "judgment/form_tables.hpp"
 
@@ -140,7 +140,7 @@ private:
     std::vector<Range> ranges_;
 };
 
-// A text of which pieces are taken out, to the notes.
+// A text without some of its ranges, which go to the notes.
 class Excerpt {
 public:
     Excerpt(const Reader& text, SearchedText& out, Buffer& notes) : text_(text), out_(out), notes_(notes) { out.points.clear(); }
@@ -163,7 +163,7 @@ private:
     const Reader& text_;
     SearchedText& out_;
     Buffer& notes_;
-    std::size_t end_ = 0;  // of the last piece
+    std::size_t end_ = 0;  // of the last one taken out
 };
 
 // 本题满分 12 分, 5 points

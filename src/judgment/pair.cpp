@@ -302,7 +302,7 @@ bool are_alike(Points p, Points q, const Groups& alike) {
     return unequal > 0;
 }
 
-// Calls take(range on the left, range on the right, whether these end it) for what is between matches.
+// Calls take(range on the left, range on the right, whether they are the last) for the ranges between matches.
 void each_between(std::span<const Match> same, std::size_t left_size, std::size_t right_size, auto take) {
     std::uint32_t i = 0, j = 0;
     for (const Match& one : same) {

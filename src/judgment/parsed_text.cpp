@@ -128,8 +128,8 @@ public:
     }
 
 private:
-    // What a character becomes beside others, 0 if it is one with the last: é, but 著 is 着 where it forms no word. What
-    // quotation marks name is as it is written: “髮” is not “發”.
+    // The folded character beside others, 0 if it joins the last one: é; 著 is 着 unless it forms a word. A character in
+    // quotation marks stays as it is: “髮” is not “發”.
     std::uint32_t join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
         const std::uint32_t point = text[i], folded = tables_.folded[point][0], named = i ? text[i - 1] : U' ';
         const std::uint32_t last = before.empty() ? U' ' : before.back(), next = i + 1 < text.size() ? text[i + 1] : U' ';
@@ -148,10 +148,10 @@ private:
         return whole ? 0 : folded;
     }
 
-    // Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
+    // Folds characters; superscripts and subscripts become ^{...} and _{...}.
     void fold(Points text) {
         Buffer& to = text_.points;
-        to.resize(text.size());  // there is always room for as many as are left
+        to.resize(text.size());  // always large enough for the characters left
         std::size_t size = 0;
         std::uint32_t script = 0, joined = 0;
         const auto put = [&](std::uint32_t point) {
@@ -165,9 +165,9 @@ private:
             size = next - to.data();
             if (i == text.size()) break;
             const std::uint32_t& point = text[i];
-            const std::size_t place = tables_.folded_index(point);
-            std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
-            Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
+            const std::size_t index = tables_.folded_index(point);
+            std::uint32_t now = index < FormTables::FOLDED ? tables_.scripts[index] : 0;
+            Points folded = index < FormTables::FOLDED ? tables_.folded[index] : Points(&point, 1);
             if (now == FormTables::JOINED) {
                 joined = join(text, i, std::span(to).first(size));
                 folded = Points(&joined, joined != 0);
@@ -187,8 +187,8 @@ private:
         to.resize(size);
     }
 
-    // The text with what folds to a capital in place of those that mean something else than the small letter: alleles (Dd,
-    // XBXb), what a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
+    // The text with characters that fold to capitals in place of capitals with a meaning of their own: alleles (Dd, XBXb),
+    // symbols that a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
     Points keep_capitals(Points text) {
         constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
         const Reader all{tables_, text};
@@ -278,7 +278,7 @@ void write_part(const ParsedText& parsed, Range part, const FormTables& tables, 
     content.reserve(part.size());
     bool apart = false;
     for (std::size_t i = 0, end; i < text.size(); i = end) {
-        // nearly all: what is written as it is, a letter at least where no space may belong before it
+        // nearly all: characters that are written as they are, letters only if no space may belong before them
         const std::uint32_t written = FormTables::PLAIN_HAN | (apart ? 0u : FormTables::PLAIN_LETTER);
         for (end = i; end < text.size() && tables.has(text.text[end], written);) end++;
         if (end > i) {
@@ -328,7 +328,7 @@ void Judge::write_canonical(const ParsedText& parsed, Buffer& out) const {
     }
 }
 
-ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables, const Each& each) {
+ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < texts.size(); i++) size += texts[i].size();
     utf8_.data.reserve(size);
@@ -336,10 +336,8 @@ ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables, const Each&
     TextParser parser(tables, parsed_);
     TextReader reader(texts);
     for (std::size_t i = 0; i < texts.size(); i++) {
-        const Points text = reader[i];
-        parser.read(text);
+        parser.read(reader[i]);
         utf8_.add(texts[i]);
-        if (each) each(text, parsed_[i]);
     }
 }
 

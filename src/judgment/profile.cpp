@@ -139,6 +139,16 @@ bool is_in_sentence(std::span<const Token> tokens, std::size_t number, bool han)
     return words >= 2;
 }
 
+// Calls take(word, the same word of the other form or null) for each word of a form.
+void each_word(const Form& form, const Form& other, auto take) {
+    auto next = other.profile->words.begin();
+    const auto end = other.profile->words.end();
+    for (const Word& word : form.profile->words) {
+        while (next != end && next->key < word.key) next++;
+        take(word, next != end && next->key == word.key ? &*next : nullptr);
+    }
+}
+
 // Words of one form that the other lacks: their weight, each word once; the greatest weight of one, by how often it occurs;
 // whether a number in a sentence is among them.
 struct OwnWords {
@@ -146,21 +156,18 @@ struct OwnWords {
     bool has_number = false;
 
     OwnWords(const Form& form, const Form& other, Keys alike, bool numbers) {
-        const auto is_shared = [&](std::uint64_t key) {
-            return other.profile->has_word(key) || std::ranges::find(alike, key) != alike.end();
-        };
-        auto its = other.profile->words.begin();
-        const auto end = other.profile->words.end();
-        for (const Word& word : form.profile->words) {
-            while (its != end && its->key < word.key) its++;
-            const bool shared = (its != end && its->key == word.key) || std::ranges::find(alike, word.key) != alike.end();
-            if (word.image || shared) continue;
+        const auto is_alike = [&](std::uint64_t key) { return std::ranges::find(alike, key) != alike.end(); };
+        each_word(form, other, [&](const Word& word, const Word* counterpart) {
+            if (counterpart || word.image || is_alike(word.key)) return;
             weight += word.weight;
             named = std::max(named, word.weight * std::log1p(word.count));
-        }
+        });
         const auto tokens = asked(form);
-        for (std::size_t i = 0; numbers && i < tokens.size() && !has_number; i++)
-            has_number = tokens[i].kind == Kind::number && !is_shared(tokens[i].key) && is_in_sentence(tokens, i, form.profile->han > 0);
+        for (std::size_t i = 0; numbers && i < tokens.size() && !has_number; i++) {
+            const std::uint64_t key = tokens[i].key;
+            has_number = tokens[i].kind == Kind::number && !other.profile->has_word(key) && !is_alike(key) &&
+                         is_in_sentence(tokens, i, form.profile->han > 0);
+        }
     }
 };
 
@@ -316,20 +323,13 @@ void ProfileBuilder::add_numbers(const Form& form, Range part, std::vector<std::
     find_numbers(text_, to);
 }
 
-// The text of tokens with a meaning; valid until the next call. Short ones are copied without a branch.
+// The text of tokens with a meaning; valid until the next call.
 Points ProfileBuilder::content(const Form& form, std::span<const Token> tokens) {
-    constexpr std::size_t SHORT = 4;
-    content_.resize(form.text(tokens).size() + SHORT);
-    std::size_t size = 0;
+    content_.clear();
     for (const Token& token : tokens) {
-        const Points text = form.text(token);
-        if (text.size() <= SHORT && token.begin + SHORT <= form.points.size())
-            std::copy_n(form.points.begin() + token.begin, SHORT, content_.begin() + size);
-        else
-            std::ranges::copy(text, content_.begin() + size);
-        size += has_content(token) ? text.size() : 0;
+        if (has_content(token)) append(content_, form.text(token));
     }
-    return Points(content_).first(size);
+    return content_;
 }
 
 // Leaves their letters counted.
@@ -368,12 +368,9 @@ void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys
 
 SharedWeight shared_weight(const Form& a, const Form& b) {
     SharedWeight sum{0, a.profile->words_weight, b.profile->words_weight};
-    auto its = b.profile->words.begin();
-    const auto end = b.profile->words.end();
-    for (const Word& word : a.profile->words) {  // exact in any order: the weights are floats
-        while (its != end && its->key < word.key) its++;
-        if (its != end && its->key == word.key) sum.both += std::min(word.weight, its->weight);
-    }
+    each_word(a, b, [&](const Word& word, const Word* counterpart) {  // exact in any order: the weights are floats
+        if (counterpart) sum.both += std::min(word.weight, counterpart->weight);
+    });
     return sum;
 }
 

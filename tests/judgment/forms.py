@@ -1,4 +1,4 @@
-"""The compiled judge beside the reference."""
+"""Calls of the compiled judge, and its comparison with the reference."""
 
 import functools
 
@@ -21,7 +21,7 @@ def judge():
 
 
 def sketched(texts, by=None):
-    """Return the keys and bits by which texts are found, a row each."""
+    """Return the sketch of each text: keys, then bits. by: a judge that writes canonical texts."""
     keys, bits, _ = _core.sketch(pack(texts).utf8(), by, minhash=True, whole=True)
     return [
         (*a.tolist(), *b.tolist())
@@ -30,14 +30,14 @@ def sketched(texts, by=None):
 
 
 def canonical(texts):
-    """Return what texts ask, by which the core sketches them."""
+    """Return the canonical texts of the reference, once the core sketches the same."""
     asked = [*map(canonical_of, texts)]
     assert sketched(texts, judge().core) == sketched(asked)
     return asked
 
 
 def compared(pairs):
-    """Return all that is found of pairs, and of them turned."""
+    """Return PAIR_FEATURES of pairs, and of the same with the sides exchanged."""
     one, other = (judge().read([*side]) for side in zip(*pairs, strict=True))
     rows = np.arange(len(pairs))
     sides = (one, rows, other, rows), (other, rows, one, rows)
@@ -54,7 +54,7 @@ def differences(text, other):
 
 
 def are_same(text, other):
-    """Tell whether two texts differ in nothing but notation and the order of choices."""
+    """Return whether two texts differ in notation and the order of choices alone."""
     return bool(compared([(text, other)])[0]["equal"][0])
 
 
@@ -63,21 +63,21 @@ def held_of(bits):
 
 
 def guards_of(a, b):
-    """Name the guards that hold for two texts, in whichever order."""
+    """Return the names of the guards that hold for two texts, in both orders."""
     (found,), (turned,) = compared([tuple(Cleaner().clean_all([a, b]))])
     assert found["guards"] == turned["guards"]
     return held_of(found["guards"])
 
 
 def kind_of(a, b):
-    """Return the kind of two texts, in whichever order."""
+    """Return the kind of two texts, in both orders."""
     (found,), (turned,) = compared([(a, b)])
     assert found["kind"] == turned["kind"]
     return KINDS[found["kind"]]
 
 
 def check_pairs(pairs):
-    """Compare features with those of the reference, and both orders of the two texts."""
+    """Assert that pairs have the features of the reference, and the same in both orders."""
     found, turned = compared(pairs)
     check_equal(found, turned)
     for (a, b), one in zip(pairs, found, strict=True):
@@ -85,14 +85,14 @@ def check_pairs(pairs):
 
 
 def check_equal(one, other):
-    """Compare records; NaN is equal to itself."""
+    """Assert that records are equal; NaN is equal to itself."""
     np.testing.assert_equal(
         *({name: each[name] for name in each.dtype.names} for each in (one, other))
     )
 
 
 def check(texts):
-    """Compare what texts ask, and how each differs from itself with two characters left out."""
+    """Assert that texts, and cut copies of them, are read and compared like the reference."""
     canonical(texts)
     halves = [len(text) // 2 for text in texts]
     check_pairs([(t, t[:half] + t[half + 2 :]) for t, half in zip(texts, halves, strict=True)])

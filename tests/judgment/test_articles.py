@@ -1,4 +1,4 @@
-"""Kinds of text are told, and articles are kept apart by what names their subject."""
+"""Kinds of text; guards of articles, which are about their subjects."""
 
 import random
 
@@ -65,18 +65,18 @@ APART = [
 
 
 @pytest.mark.parametrize(("text", "kind"), KIND)
-def test_what_two_texts_are_is_told_from_them(text, kind):
+def test_the_kind_of_a_text_is_found(text, kind):
     assert kind_of(text, text) == kind
 
 
-def test_a_pair_with_a_question_is_one_and_a_kind_can_be_set():
+def test_a_pair_with_a_question_or_an_article_is_of_that_kind():
     article, question = f"防汛办法\n{BODY}", f"防汛办法\n{BODY}\n小组有几个？"
     assert kind_of(article, POST) == "article"
     assert kind_of(article, question) == "question"
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
-def test_what_does_not_name_the_subject_keeps_no_article_apart(a, b):
+def test_changes_outside_the_subject_keep_no_articles_apart(a, b):
     assert guards_of(a, b) == []
 
 
@@ -85,14 +85,14 @@ def test_another_subject_keeps_articles_apart(guard, a, b):
     assert guards_of(a, b) == [guard]
 
 
-def test_articles_with_few_words_in_common_are_surely_different():
+def test_articles_with_few_words_in_common_have_probability_0():
     text = f"防汛办法\n{BODY}"
     likely = [verdict(text, one)["probability"] for one in (text, f"{text}\n附件一份。", RECIPE)]
     assert [one > 0 for one in likely] == [True, True, False]
     assert judge().weigh(text, RECIPE).probability == 0
 
 
-def test_altered_articles_are_compared_as_the_reference_compares_them():
+def test_altered_articles_have_the_features_of_the_reference():
     rng, texts = random.Random(58), [a for _, a, _ in APART] + [b for _, b in SAME] + [RECIPE]
     pairs = []
     for text in texts * 6:
@@ -105,12 +105,12 @@ def test_altered_articles_are_compared_as_the_reference_compares_them():
     check_pairs(pairs)
 
 
-def test_without_words_a_text_is_of_some_kind():
+def test_a_text_without_words_has_a_kind():
     assert [kind_of(text, text) for text in ("", "\n\n\n\n")] == ["message"] * 2
     assert [kind_of(text, text) for text in ("？", "12")] == ["question"] * 2
 
 
-def test_texts_of_more_words_than_the_core_makes_room_for_at_first_are_compared():
+def test_texts_with_more_words_than_the_first_hash_table_holds_are_compared():
     words = [f"word{i:05}x" if i % 12 else "end." for i in range(40_000)]
     text = f"Floods\n{' '.join(words)}"
     (found,), _ = compared([(text, text.replace("word00500x", "other"))])

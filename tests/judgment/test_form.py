@@ -1,4 +1,4 @@
-"""The form of a text holds what it asks, in parts, whatever its notation."""
+"""The form of a text: its parts and tokens, the same for all notations."""
 
 import pytest
 from hypothesis import given
@@ -28,106 +28,33 @@ QUESTIONS = [
     "The reaction 2H₂ + O₂ → 2H₂O takes place at 20 ℃; it's well-known that -3 < a-1 ≤ 4!",
 ]
 PIECES = (
-    *(
-        "1. ",
-        "第3题",
-        "(12) ",
-        "（三）",
-        "[多选]",
-        "例2、",
-        "(2019 ",
-        "2019年真题第48题",
-        "1-2-3 ",
-        "单选题 3、",
-        "question 3 ",
-    ),
-    *(
-        "\nA. ",
-        " B．",
-        "(C)",
-        "D)",
-        "\nE ",
-        "\n1. ",
-        "\n2、",
-        "\n3)",
-        "\n4.",
-        "A.B.",
-        "e.g",
-        ";",
-        "。",
-    ),
-    *(
-        "答案：",
-        "【答案】",
-        "\nAnswer: C",
-        "解析：",
-        "\n来源：",
-        "（5分）",
-        "\n要求：",
-        " Example 2: ",
-        "\n（2）",
-        "解析：(1) ",
-        "点评：\n",
-        "【提示】",
-        "\n2. ",
-        "的",
-        "是",
-        "(选自",
-        ")",
-        "本题共",
-        "\n",
-    ),
-    *("\\frac", "\\frac{1}{2}", "^{", "_{", "{", "}", "x^2", "\\%", "\\leq ", "\\mathrm{H}", "\\"),
-    *("\\underline{", "\\begin{array}{c|c}", "\\end{array}", "^\\circ", "^{\\circ}", "~", "$", "`"),
-    *("![", "![](", "https://a.org/1234567a.png", "[", "]{.dot}", "(1)", "(  )", "____", "f(1)="),
-    *(
-        "-",
-        "a-1",
-        "well-known",
-        "isn't",
-        "'",
-        "3!",
-        "|x|",
-        "1,000",
-        "3.50",
-        "007",
-        ".5",
-        "1/2",
-        "·",
-    ),
-    *(
-        "不",
-        "正确",
-        "下列",
-        "說法",
-        "①",
-        "❶",
-        "½",
-        "x²",
-        "Ⅳ",
-        "\ufdd0",
-        "\ufdd2",
-        "\u2028",
-        "𝐀",
-        "𠮷",
-    ),
-)
+    "1. ", "第3题", "(12) ", "（三）", "[多选]", "例2、", "(2019 ", "2019年真题第48题", "1-2-3 ",
+    "单选题 3、", "question 3 ", "\nA. ", " B．", "(C)", "D)", "\nE ", "\n1. ", "\n2、", "\n3)",
+    "\n4.", "A.B.", "e.g", ";", "。", "答案：", "【答案】", "\nAnswer: C", "解析：", "\n来源：",
+    "（5分）", "\n要求：", " Example 2: ", "\n（2）", "解析：(1) ", "点评：\n", "【提示】", "\n2. ",
+    "的", "是", "(选自", ")", "本题共", "\n", "\\frac", "\\frac{1}{2}", "^{", "_{", "{", "}", "x^2",
+    "\\%", "\\leq ", "\\mathrm{H}", "\\", "\\underline{", "\\begin{array}{c|c}", "\\end{array}",
+    "^\\circ", "^{\\circ}", "~", "$", "`", "![", "![](", "https://a.org/1234567a.png", "[",
+    "]{.dot}", "(1)", "(  )", "____", "f(1)=", "-", "a-1", "well-known", "isn't", "'", "3!", "|x|",
+    "1,000", "3.50", "007", ".5", "1/2", "·", "不", "正确", "下列", "說法", "①", "❶", "½", "x²",
+    "Ⅳ", "\ufdd0", "\ufdd2", "\u2028", "𝐀", "𠮷",
+)  # fmt: skip
 
 
-def test_real_questions_are_read_as_the_reference_reads_them():
+def test_questions_have_the_tokens_of_the_reference():
     check(QUESTIONS)
 
 
-def test_strings_of_all_kinds_are_read_as_the_reference_reads_them():
+def test_strings_of_all_kinds_have_the_tokens_of_the_reference():
     check([text[:400] for text in (*NASTY, *generated(600, seed=39, more=PIECES))])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-def test_marks_in_any_order_are_read_as_the_reference_reads_them(text):
+def test_marks_in_any_order_have_the_tokens_of_the_reference(text):
     check([text])
 
 
-def test_what_is_looked_for_is_found_at_any_place_of_a_text():
+def test_notes_and_choices_are_found_at_every_offset():
     marks = ("（5分）", "扫码看解析。", "\n答案：丙", "\nA. 丙 B. 丁", "{x}", "\n")
     check(
         [
@@ -140,7 +67,7 @@ def test_what_is_looked_for_is_found_at_any_place_of_a_text():
 
 
 @given(st.sampled_from(QUESTIONS), st.sampled_from(QUESTIONS), st.randoms())
-def test_edited_questions_are_read_as_the_reference_reads_them(text, other, chance):
+def test_edited_questions_have_the_tokens_of_the_reference(text, other, chance):
     for _ in range(chance.randrange(1, 6)):
         i, j = sorted(chance.randrange(len(text) + 1) for _ in range(2))
         k = chance.randrange(len(other))
@@ -222,7 +149,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("texts", SAME.values(), ids=SAME)
-def test_another_notation_is_the_same(texts):
+def test_texts_in_two_notations_are_the_same(texts):
     assert len(set(canonical(texts))) == 1, canonical(texts)
     assert all(are_same(texts[0], text) for text in texts)
 
@@ -253,7 +180,7 @@ OTHER = {
 
 
 @pytest.mark.parametrize("texts", OTHER.values(), ids=OTHER)
-def test_what_means_something_else_is_not_the_same(texts):
+def test_texts_with_another_meaning_are_not_the_same(texts):
     assert not are_same(*texts)
 
 
@@ -268,20 +195,20 @@ def test_the_parts_of_a_question():
     ]
 
 
-def test_a_text_that_says_nothing_else_is_no_note():
+def test_a_text_that_is_a_note_alone_is_compared():
     assert canonical(["答案：水"]) == ["答案水"]
 
 
-def test_what_stands_behind_an_answer_is_still_asked_where_choices_follow():
+def test_text_behind_an_answer_mark_is_the_question_if_choices_follow():
     text = "解答：下列属于金属的是\nA. 铁\nB. 氧\nC. 硫"
     assert judge().richness([text]).tolist() == [[0, 3, 0, 0]]
 
 
-def test_only_words_of_han_characters_are_rated():
+def test_only_words_of_han_characters_have_an_idf():
     assert {tables.class_of(c) for word in tables.idf() for c in word} == {"han"}
 
 
-def test_only_han_characters_deny():
+def test_only_han_characters_negate():
     assert {tables.class_of(c) for c in tables.negating()} == {"han"}
 
 
@@ -291,14 +218,62 @@ def test_synonyms_are_the_same():
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\u3000\t ", "。。", "()", "\ufdd0\ufdd1\ufdd2", "}{"])
-def test_a_text_without_words_asks_nothing(text):
+def test_a_text_without_words_has_an_empty_canonical_text(text):
     assert canonical([text]) == [""]
 
 
-def test_lone_surrogates_and_what_is_no_character_are_left_out():
+def test_lone_surrogates_are_left_out_and_invalid_utf8_is_refused():
     assert are_same("水\ud800火", "水 火")
     with pytest.raises(ValueError, match="text 1 is not UTF-8"):
         _core.sketch(strings_of(["水".encode(), b"\xe6\xb0"]), judge().core)
+
+
+NUMBERED = ("（{}）", "({}) ", "{}. ", "{}、", "第{}题 ")
+ASKED = (
+    *("水的化学式怎么写", "是否存在这样的实数", "等腰三角形有哪些性质", "分析小说的人物形象"),
+    *("个人所得税怎么计算", "Which of these is water", "为什么天空是蓝色的"),
+)
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_number_before_a_question_is_left_out(question):
+    texts = [numbered.format(n) + question for numbered in NUMBERED for n in (3, 5)]
+    assert len(set(canonical([question, *texts]))) == 1
+
+
+OF_A_SENTENCE = (
+    *("（{}）的平方根是多少", "{}.的平方根是多少", "第{}题的答案有几个字", "({})² 的值是多少"),
+    *(
+        "（{}）是质数吗",
+        "（{}）与（7）的和是多少",
+        "（{}）乘以（4）等于多少",
+        "（{}）开平方等于多少",
+    ),
+    *("（{}）千克等于多少克", "（{}）个苹果分给三人", "（{}）人分成两组", "（{}）÷（4）是多少"),
+    *("({}) squared is what number", "({}) plus four makes what", "({}) of the apples are red"),
+    *("({})$\\times 4$等于多少", "{}. + 4 等于多少", "({}) 米长的绳子剪成两段"),
+)
+
+
+@pytest.mark.parametrize("text", OF_A_SENTENCE)
+def test_a_number_within_a_sentence_is_compared(text):
+    assert len(set(canonical([text.format(3), text.format(5)]))) == 2
+
+
+@pytest.mark.parametrize("text", ["甲队（{}分）胜乙队", "He won ({} points) in this game"])
+def test_points_inside_a_sentence_are_compared(text):
+    assert len(set(canonical([text.format(3), text.format(5)]))) == 2
+
+
+POINTS = (
+    *("求下列各式的值。（{}分）", "求下列各式的值（{}分）。", "（{}分）求下列各式的值"),
+    *("3.（{}分）求下列各式的值", "（本题满分{}分）求下列各式的值", "求下列各式的值（共{}分），"),
+)
+
+
+@pytest.mark.parametrize("text", POINTS)
+def test_points_before_or_behind_a_sentence_are_left_out(text):
+    assert set(canonical([text.format(5)])) == set(canonical(["求下列各式的值"]))
 
 
 M = 1_000_000
@@ -315,7 +290,7 @@ HOSTILE = [
 ]
 
 
-def test_richness_counts_what_the_form_holds():
+def test_richness_counts_images_choices_answers_and_explanations():
     texts = [*QUESTIONS, *generated(100, seed=5, more=PIECES)]
     found = judge().richness(texts).tolist()
     assert all(map(any, zip(*found, strict=True)))

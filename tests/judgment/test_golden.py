@@ -46,7 +46,7 @@ def nonzero(found):
 
 
 def line_of(name, found, differences):
-    """Return a pair in one line; a checksum stands for features and differences."""
+    """Return the verdict of a pair in one line, with a checksum of features and differences."""
     guards = ",".join(held_of(found["guards"])) or "-"
     rest = zlib.crc32(f"{nonzero(found)} {differences}".encode("utf-8", "surrogatepass"))
     return f"{name} {KINDS[found['kind']]} {found['probability']:.3f} {guards} {rest:08x}"
@@ -72,19 +72,19 @@ def check_golden(name, lines):
     assert found == file.read_text("utf-8")
 
 
-def test_verdicts_on_labelled_pairs_are_those_recorded():
+def test_verdicts_on_labelled_pairs_are_as_recorded():
     found, differences = explained([pair for _, *pair in labelled()])
     names = [name for name, *_ in labelled()]
     check_golden("verdicts.txt", map(line_of, names, found, differences))
 
 
-def test_verdicts_on_altered_questions_are_those_recorded():
+def test_verdicts_on_altered_questions_are_as_recorded():
     pairs = [*altered_pairs()]
     names = [f"altered {k}" for k in range(len(pairs))]
     check_golden("altered.txt", map(line_of, names, *explained(pairs)))
 
 
-def test_parts_differences_and_features_of_real_pairs_are_those_recorded():
+def test_parts_differences_and_features_of_real_pairs_are_as_recorded():
     some = [pair for pair in labelled() if max(map(len, pair)) < 500][::EVERY]
     found, differences = explained([pair for _, *pair in some])
     blocks = map(block_of, *zip(*some, strict=True), found, differences)

@@ -1,9 +1,15 @@
-"""The guards: each holds for what it is for, and for nothing that a text says in another way."""
+"""Guards hold for their examples, and not for the same in other words."""
 
+import json
+
+import numpy as np
 import pytest
 
+from dedup_job.fingerprint import load_lexicon
+from dedup_job.judgment import APART, JOINED, UNLIKELY, Judge
+from dedup_job.judgment.model import shipped_model
 from scripts.make_docs import GUARD_EXAMPLES
-from tests.judgment.forms import guards_of
+from tests.judgment.forms import guards_of, held_of, verdict
 
 EXAMPLES = [
     pytest.param(name, *texts, id=f"{name}-{language}")
@@ -58,5 +64,38 @@ def test_a_guard_holds_in_both_orders(name, a, b):
 
 
 @pytest.mark.parametrize(("a", "b"), INNOCENT)
-def test_what_is_said_in_another_way_is_not_guarded(a, b):
+def test_no_guard_holds_for_the_same_in_other_words(a, b):
     assert guards_of(a, b) == []
+
+
+ROW = np.zeros(1, dtype=np.int64)
+NAMES = GUARD_EXAMPLES["name"]["zh"]
+NUMBERS = GUARD_EXAMPLES["number"]["zh"]
+
+
+def judge_without(folder, *off, confidence=0.95):
+    """Return a judge by the shipped model with some guards switched off."""
+    file = folder / "model.json"
+    file.write_text(json.dumps(json.loads(shipped_model()) | {"guards_off": off}), "utf-8")
+    return Judge(load_lexicon(lambda _: None), confidence, file)
+
+
+def apart(by, pair):
+    found = verdict(*pair, by)
+    return None if found["state"] == JOINED else APART[found["apart"]]
+
+
+def test_a_guard_that_is_off_leaves_the_pair_to_the_model(tmp_path):
+    usual, own = judge_without(tmp_path), judge_without(tmp_path, "name", confidence=1.0)
+    assert (apart(usual, NAMES), apart(own, NAMES)) == ("name", UNLIKELY)
+    assert apart(judge_without(tmp_path, "name", confidence=0.001), NAMES) is None
+    assert apart(usual, NUMBERS) == apart(own, NUMBERS) == "number"
+
+
+def test_the_reasons_of_a_pair_name_no_guard_that_is_off(tmp_path):
+    usual, own = judge_without(tmp_path), judge_without(tmp_path, "name")
+    assert usual.weigh(*NAMES).guards == ("name",)
+    assert own.weigh(*NAMES).guards == ()
+    one, two = (by.explain(([NAMES[0]], ROW, [NAMES[1]], ROW))[0] for by in (usual, own))
+    assert held_of(one["guards"][0]) == held_of(two["guards"][0]) == ["name"]
+    assert one["features"].tolist() == two["features"].tolist()

@@ -1,4 +1,4 @@
-"""What a model learns from labels: calibration, cross-validation, guards that are off."""
+"""Learning from labels: calibration, cross-validation, guards that are switched off."""
 
 import json
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ NOW = 0.95
 
 
 @dataclass(frozen=True)
-class PairSample:
-    """Labelled pairs made by chance."""
+class LabelCounts:
+    """Numbers of labelled pairs to generate."""
 
     same: int
     different: int
 
     def labels(self, guards=None):
-        """Return them in a random order; guards: of the same ones, then of the different ones."""
+        """Return random labelled pairs; guards: of the same ones, then of the different ones."""
         chance = np.random.default_rng(1)
         n = self.same + self.different
         same = np.arange(n) < self.same
@@ -46,24 +46,24 @@ class PairSample:
 
 
 def model(learnt):
-    """Return the model of the file."""
+    """Return the model read from the document that was learnt."""
     return model_of(json.dumps(learnt.document), "learnt")
 
 
-def probabilities(of, labels):
-    return of.evaluate(labels.found["features"], labels.found["kind"])[1]
+def probabilities(model, labels):
+    return model.evaluate(labels.found["features"], labels.found["kind"])[1]
 
 
-def test_few_labels_only_calibrate_and_move_it_but_little():
-    labels = PairSample(3, 3).labels()
+def test_few_labels_change_the_calibration_and_that_by_little():
+    labels = LabelCounts(3, 3).labels()
     learnt = learn(labels, NOW, [])
     assert learnt.confidence == NOW
     before = probabilities(model_of(shipped_model(), "shipped"), labels)
     assert np.abs(probabilities(model(learnt), labels) - before).max() < 0.2
 
 
-def test_labels_that_follow_the_scores_tell_the_probabilities_apart():
-    labels = PairSample(200, 200).labels()
+def test_labels_that_follow_the_scores_spread_the_probabilities():
+    labels = LabelCounts(200, 200).labels()
     shipped = model_of(shipped_model(), "shipped")
     scores = shipped.evaluate(labels.found["features"], labels.found["kind"])[0]
     labels = labels._replace(same=scores > np.median(scores))
@@ -77,13 +77,13 @@ def test_labels_that_follow_the_scores_tell_the_probabilities_apart():
 
 def test_the_same_labels_give_the_same_file_and_the_shipped_one_stays():
     before = shipped_model()
-    one, other = (learn(PairSample(40, 40).labels(), NOW, []).document for _ in range(2))
+    one, other = (learn(LabelCounts(40, 40).labels(), NOW, []).document for _ in range(2))
     assert json.dumps(one) == json.dumps(other)
     assert shipped_model() == before
 
 
-def test_the_file_says_what_was_learnt_and_is_read_again():
-    learnt = learn(PairSample(40, 30).labels(), NOW, [{"bank": "x", "label": "S", "pairs": 40}])
+def test_the_file_names_its_labels_and_can_be_read_again():
+    learnt = learn(LabelCounts(40, 30).labels(), NOW, [{"bank": "x", "label": "S", "pairs": 40}])
     shipped = json.loads(shipped_model())
     *former, own = learnt.document["sources"]
     assert former == shipped["sources"]
@@ -99,7 +99,7 @@ def test_a_guard_that_enough_labels_contradict_is_switched_off(held, off):
     guards = np.zeros(120, dtype=np.uint32)
     guards[:held] = NAME
     guards[100:] = NUMBER  # of different pairs
-    learnt = learn(PairSample(60, 60).labels(guards), NOW, [])
+    learnt = learn(LabelCounts(60, 60).labels(guards), NOW, [])
     assert (learnt.off, model(learnt).guards_off) == (off, tuple(off))
     assert learnt.refused == ({} if off else {"name": held})
 
@@ -107,22 +107,22 @@ def test_a_guard_that_enough_labels_contradict_is_switched_off(held, off):
 def test_a_guard_of_different_pairs_stays():
     guards = np.zeros(120, dtype=np.uint32)
     guards[:10] = guards[60:90] = NAME
-    learnt = learn(PairSample(60, 60).labels(guards), NOW, [])
+    learnt = learn(LabelCounts(60, 60).labels(guards), NOW, [])
     assert (learnt.off, learnt.refused) == ([], {"name": 10})
     assert learnt.own.same.joined <= 50
 
 
-def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_them():
-    labels = PairSample(60, 60).labels()._replace(groups=np.zeros(120, dtype=np.int64))
+def test_labels_of_one_text_are_left_out_together():
+    labels = LabelCounts(60, 60).labels()._replace(groups=np.zeros(120, dtype=np.int64))
     sides = (labels.same, ~labels.same)
     one, other = (model(learn(labels._replace(same=same), NOW, [])).kinds[0] for same in sides)
     assert one.same.tolist() == other.different.tolist()
     assert one.different.tolist() == other.same.tolist()
 
 
-def test_a_file_has_room_for_any_number_of_labels(monkeypatch):
+def test_a_file_of_many_labels_keeps_a_sample_of_them(monkeypatch):
     monkeypatch.setattr(models, "_LEFT_OUT", 20)
-    learnt = learn(PairSample(60, 60).labels(), NOW, [])
+    learnt = learn(LabelCounts(60, 60).labels(), NOW, [])
     different, same = joined(model(learnt).kinds[0], 0.0)
     assert (different.of, same.of) == (20, 20)
     shares = [one.joined / one.of for one in joined(model(learnt).kinds[0], learnt.confidence)]
@@ -130,8 +130,8 @@ def test_a_file_has_room_for_any_number_of_labels(monkeypatch):
     assert shares == pytest.approx([one.joined / one.of for one in own], abs=0.06)
 
 
-def test_equal_pairs_are_joined_and_teach_nothing():
-    labels = PairSample(40, 40).labels()
+def test_equal_pairs_are_joined_and_change_no_model():
+    labels = LabelCounts(40, 40).labels()
     labels.found["equal"] = labels.same & (np.cumsum(labels.same) <= 30)
     learnt = learn(labels, NOW, [])
     assert learnt.own.same.joined >= 25
@@ -148,15 +148,15 @@ def test_equal_pairs_are_joined_and_teach_nothing():
         ([*[0.1] * 250], 0.5),
     ],
 )
-def test_the_dial_joins_hardly_any_different_pair(different, least):
+def test_the_confidence_found_joins_hardly_any_different_pair(different, least):
     said = np.array([*different, 0.99])
     found = np.zeros(len(said), dtype=PAIR_FEATURES)
     labels = Labels(found, np.arange(len(said)) == len(different), said)
     assert models._best_confidence(said, labels, NOW) == least
 
 
-def test_what_features_weigh_adds_up_to_the_score():
-    labels = PairSample(60, 60).labels()
+def test_the_weights_of_features_add_up_to_the_score():
+    labels = LabelCounts(60, 60).labels()
     found = json.loads(shipped_model())["kinds"]["question"]["trees"]
     trees = model_of(shipped_model(), "x").kinds[0].trees
     (score,), _, weights = _core.evaluate(trees, labels.found["features"][0])
@@ -164,7 +164,7 @@ def test_what_features_weigh_adds_up_to_the_score():
     assert start + weights.sum() == pytest.approx(score)
 
 
-def test_the_logistic_curve_finds_what_made_the_labels_and_never_falls():
+def test_the_logistic_curve_finds_slope_and_shift_and_never_falls():
     chance = np.random.default_rng(1)
     scores = chance.normal(size=20_000) * 3
     same = chance.random(20_000) < sigmoid(1.5 * scores - 0.5)

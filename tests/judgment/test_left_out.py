@@ -1,4 +1,4 @@
-"""What is left out of a comparison ends where the task goes on, is compared itself, and is said."""
+"""Explanations and notes: where they end, how they are compared, the percentage left out."""
 
 import pytest
 
@@ -9,11 +9,11 @@ COUNT = "Given an integer array, return the number of good pairs that it holds."
 SUMS = "给定一个整数数组，返回其中所有好的下标对的数目是多少。"
 
 
-def verdict(text, other):
-    """Return "same" or what keeps the two apart, the probability, and the percentage."""
-    said = forms.verdict(text, other)
-    name = "same" if said["state"] == JOINED else APART[said["apart"]]
-    return name, said["probability"], said["left_out"]
+def verdict(text, reference):
+    """Return "same" or the reason of a refusal, the probability, and the percentage left out."""
+    found = forms.verdict(text, reference)
+    name = "same" if found["state"] == JOINED else APART[found["apart"]]
+    return name, found["probability"], found["left_out"]
 
 
 EXPLAINED = (
@@ -55,33 +55,33 @@ HEADINGS = (
 
 
 @pytest.mark.parametrize("heading", HEADINGS)
-def test_an_explanation_ends_where_another_part_of_the_task_begins(heading):
+def test_an_explanation_ends_before_another_part_of_the_task(heading):
     for key in KEYS:
         text = f"{SUMS}\n{key}前两个满足题意。\n{heading}数组的长度为 {{}}，再求和"
         assert verdict(text.format(100), text.format(900))[0] == "number", text
 
 
 @pytest.mark.parametrize("heading", ["要求：", "（2）", "第2题", "示例 2：", "Constraints: "])
-def test_it_ends_there_within_a_line_as_well(heading):
+def test_it_ends_before_a_part_within_a_line_as_well(heading):
     for key in KEYS:
         text = f"{SUMS} {key}前两个满足题意。 {heading}数组的长度为 {{}}，再求和"
         assert verdict(text.format(100), text.format(900))[0] == "number", text
 
 
 @pytest.mark.parametrize("key", ["来源：", "考点：", "难度：", "题型：", "出处："])
-def test_a_note_ends_with_its_sentence_and_where_another_part_begins(key):
+def test_a_note_ends_with_its_sentence_or_before_another_part(key):
     for behind in (" （2）若长度为 {}，求和", "某校。若长度为 {}，求和", "\n若长度为 {}，求和"):
         text = SUMS + "\n" + key + "某某" + behind
         assert verdict(text.format(100), text.format(900))[0] == "number"
     assert verdict(f"{SUMS}\n{key}某某第2章", SUMS)[0] == "same"
 
 
-def test_a_text_is_not_left_out_as_a_whole():
+def test_a_text_with_a_note_alone_in_its_line_is_still_compared():
     text = "第12题 难度：0.5 求{}的平方根是多少"
     assert verdict(text.format(3), text.format(5))[0] == "number"
 
 
-def test_a_numbering_that_begins_with_one_is_of_the_explanation():
+def test_a_numbering_from_1_belongs_to_the_explanation():
     asked = "选出属于金属的物质。\nA. 铁\nB. 氧\nC. 硫"
     steps = "\n答案：A\n解析：\n(1) 先看氧，不是。\n(2) 再看铁，是的。"
     assert verdict(asked + steps, asked)[0] == "same"
@@ -97,7 +97,7 @@ OTHER = {
 
 
 @pytest.mark.parametrize(("one", "other", "guard"), OTHER.values(), ids=OTHER)
-def test_what_two_explanations_say_keeps_them_apart(one, other, guard):
+def test_two_explanations_with_another_meaning_keep_a_pair_apart(one, other, guard):
     assert verdict(f"{SUMS}\n解析：{one}", f"{SUMS}\n解析：{other}")[0] == guard
 
 
@@ -107,7 +107,7 @@ def test_two_explanations_of_one_answer_may_use_other_words_and_known_numbers():
     assert verdict(f"{SUMS}\n解析：逐一枚举。", f"{SUMS}\n解析：先排序，不枚举。")[0] == "same"
 
 
-def test_choices_and_one_answer_settle_what_is_asked():
+def test_with_choices_and_the_same_answer_explanations_may_differ():
     text = "选出属于金属的物质。\nA. 铁\nB. 氧\nC. 硫\n答案：A\n解析：{}"
     one, other = text.format("它的密度是 7.9。"), text.format("它的原子序数是 26。")
     assert verdict(one, other)[0] == "same"
@@ -116,7 +116,7 @@ def test_choices_and_one_answer_settle_what_is_asked():
 @pytest.mark.parametrize(
     "text", [*EXPLAINED, SUMS + "（5分）", SUMS + "\n答案：略", SUMS + "\n来源：某校"]
 )
-def test_a_pair_with_something_left_out_is_never_sure_and_says_how_much(text):
+def test_a_pair_with_notes_is_never_certain_and_has_a_percentage_left_out(text):
     asked = COUNT if text.startswith(COUNT) else SUMS
     name, probability, left_out = verdict(text, asked)
     assert (name, probability) == ("same", 0.999)
@@ -126,6 +126,6 @@ def test_a_pair_with_something_left_out_is_never_sure_and_says_how_much(text):
     assert found.place in ("explanation", "notes", "answer")
 
 
-def test_an_answer_that_both_have_is_compared_and_not_left_out():
+def test_an_answer_in_both_texts_is_compared_and_not_left_out():
     text = "\n12. " + SUMS + "\n答案：略"
     assert verdict(text, text.replace("\n12. ", ""))[1:] == (1.0, 0)

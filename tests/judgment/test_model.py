@@ -1,4 +1,4 @@
-"""A file with a model is read and checked before anything is judged by it."""
+"""Files of models: evaluation, and checks before use."""
 
 import copy
 import json
@@ -47,7 +47,7 @@ def refusal(text):
     return problem
 
 
-def test_trees_are_evaluated_and_weighed():
+def test_trees_give_scores_probabilities_and_weights():
     model = model_of(json.dumps(changed(calibration__probabilities=[0.2, 0.8])), "given")
     rows = np.zeros((3, len(feature_names())))
     rows[1, 0] = 1
@@ -57,20 +57,20 @@ def test_trees_are_evaluated_and_weighed():
     assert _core.evaluate(model.kinds[0].trees, rows[1])[2][0] == -2
 
 
-def test_the_confidence_says_how_many_labelled_pairs_are_joined():
+def test_the_confidence_decides_how_many_labelled_pairs_are_joined():
     for kind in model_of(json.dumps(document()), "given").kinds:
         assert joined(kind, 0.2) == ((1, 2), (2, 2))
         assert joined(kind, 0.95) == ((0, 2), (0, 2))
 
 
-def test_the_model_that_ships_is_small_and_keeps_what_the_default_confidence_promises():
+def test_the_shipped_model_is_small_and_joins_few_different_pairs():
     counts = [joined(kind, CONFIDENCE)[0] for kind in load_model(None).kinds]
     assert sum(joined for joined, _ in counts) <= 0.007 * sum(different for _, different in counts)
     assert files("dedup_job.judgment").joinpath("model.json").stat().st_size <= 300_000
 
 
 def changed(**parts):
-    """Return a document with other parts; of its kinds, those of the first one."""
+    """Return a document with other values; `section__key` changes the first kind of text."""
     made = document()
     for name, value in parts.items():
         section, _, key = name.partition("__")
@@ -82,7 +82,21 @@ def changed(**parts):
     return made
 
 
+def chain(depth):
+    """Return nodes that lead left to the next one and right to a leaf of their own."""
+    zeros = [0.0] * (2 * depth + 1)
+    return NODES | {
+        "feature": [0] * depth + [-1] * (depth + 1),
+        "threshold": zeros,
+        "left": [*range(1, depth + 1), *[0] * (depth + 1)],
+        "right": [*range(depth + 1, 2 * depth + 1), *[0] * (depth + 1)],
+        "value": zeros,
+    }
+
+
 HOSTILE = {
+    "deep trees": (changed(trees=chain(65)), "damaged"),
+    "two parents": (changed(trees__right=[1, 0, 0]), "damaged"),  # else too many paths to walk
     "no JSON": ("{", "no JSON"),
     "deep": ("[" * 100_000, "no JSON"),
     "a list": ("[]", "no model"),
@@ -111,8 +125,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("text", "why"), HOSTILE.values(), ids=HOSTILE)
-def test_a_model_that_is_damaged_or_hostile_is_refused_with_why(text, why):
+def test_a_damaged_or_hostile_model_is_refused_with_a_reason(text, why):
     assert re.search(why, refusal(text))
+
+
+def test_a_tree_of_the_greatest_depth_is_accepted():
+    assert model_of(json.dumps(changed(trees=chain(64))), "given")
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
@@ -120,29 +138,3 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     file.write_text(" " * (MOST_BYTES + 1))
     with pytest.raises(UsageError, match="more than 1 MiB"):
         load_model(file)
-
-
-def test_deep_trees_are_refused():
-    depth = 70
-    nodes = {
-        "feature": [0] * depth + [-1],
-        "threshold": [0.0] * (depth + 1),
-        "left": [*range(1, depth + 1), 0],
-        "right": [*range(1, depth + 1), 0],
-        "value": [0.0] * (depth + 1),
-        "roots": [0],
-    }
-    assert "damaged" in refusal(changed(trees=nodes))
-
-
-def test_a_node_that_two_lead_to_is_refused():
-    """A tree with many ways to each leaf would take forever where all are looked at."""
-    nodes = {
-        "feature": [0, 1, -1],
-        "threshold": [0.5, 0.5, 0.0],
-        "left": [1, 2, 0],
-        "right": [1, 2, 0],
-        "value": [0.0] * 3,
-        "roots": [0],
-    }
-    assert "damaged" in refusal(changed(trees=nodes))

@@ -1,4 +1,4 @@
-"""Differences, guards and features of two texts, as the reference finds them, in both orders."""
+"""Differences and features of two texts, in both orders, with any batches and threads."""
 
 import random
 import threading
@@ -28,7 +28,7 @@ ALTERED = [
 
 
 def altered(rng, text):
-    """Return a text with a few changes of the kinds that editors and slips make."""
+    """Return a text with one to three changes of an editor, or slips."""
     for _ in range(rng.randrange(1, 4)):
         old, new = rng.choice(ALTERED)
         at = rng.randrange(len(text) + 1)
@@ -54,12 +54,12 @@ def pairs():
         yield tuple(altered(rng, one)[:400] for one in rng.sample(QUESTIONS, 2))
 
 
-def test_altered_questions_are_compared_as_the_reference_compares_them():
+def test_altered_questions_have_the_features_of_the_reference():
     check_pairs([*pairs()])
 
 
 @given(st.tuples(*(st.text(st.sampled_from("甲乙丙丁不1２.，A\n B增大"), max_size=30),) * 2))
-def test_any_texts_are_compared_as_the_reference_compares_them(texts):
+def test_any_texts_have_the_features_of_the_reference(texts):
     check_pairs([texts])
 
 
@@ -67,7 +67,7 @@ def test_characters_beyond_the_basic_plane_are_counted():
     check_pairs([("𠮷𡃁𠮷甲 𠂢", "𡃁甲甲𠮷"), ("A. 𠮷 B. 𡃁𡃁", "A. 𡃁 B. 𠮷"), ("𠮷𠮷", "𠮷")])
 
 
-def test_a_text_and_itself_differ_in_nothing():
+def test_a_text_does_not_differ_from_itself():
     found, _ = compared([(text, text) for text in QUESTIONS])
     assert not found["features"][:, feature_names().index("pieces")].any()
     assert not found["guards"].any()
@@ -90,24 +90,24 @@ NAMED = [
 
 
 @pytest.mark.parametrize(("text", "other", "named"), NAMED)
-def test_each_difference_is_named_with_its_place_and_words(text, other, named):
+def test_each_difference_is_named_with_its_part_and_words(text, other, named):
     (found,) = differences(text, other)
     assert (found.kind, found.place, found.text, found.of) == named
 
 
-def test_texts_that_differ_in_nothing_compared_differ_in_layout():
+def test_texts_that_differ_in_white_space_differ_in_layout():
     (found,) = differences("光合作用是什么", "光合作用是什么 ？")
     assert found.kind == DifferenceKind.LAYOUT
     assert differences("光合作用", "光合作用") == ()
 
 
-def test_what_differs_in_nothing_is_the_same_whatever_the_model_says():
+def test_texts_without_a_difference_have_probability_1():
     text, other = "12．下列属于金属的是 A. 铁 B. 氧 C. 硫", "下列属于金属的是：(A)硫 (B)氧 (C)铁"
     assert judge().weigh(text, other).probability == 1
     assert judge().weigh(text, other).guards == ()
 
 
-def test_the_reasons_are_the_heaviest_features_in_words():
+def test_the_reasons_are_sentences_on_the_heaviest_features():
     weighed = judge().weigh("叶绿体的功能是什么", "线粒体的功能是什么")
     assert weighed.probability < 0.5
     assert 1 <= len(weighed.reasons(-1)) <= 3

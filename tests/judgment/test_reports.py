@@ -234,7 +234,7 @@ DIFFERENT = {
 @pytest.mark.parametrize(
     ("a", "b"), [pair for kind in SAME.values() for pair in kind], ids=lambda text: text[:9]
 )
-def test_what_is_only_written_otherwise_is_the_same(a, b):
+def test_texts_that_differ_in_notation_are_the_same(a, b):
     assert are_same(a, b)
     assert not guards_of(a, b)
 
@@ -242,11 +242,11 @@ def test_what_is_only_written_otherwise_is_the_same(a, b):
 @pytest.mark.parametrize(
     ("a", "b"), [pair for kind in DIFFERENT.values() for pair in kind], ids=lambda text: text[:9]
 )
-def test_what_is_asked_about_is_compared(a, b):
+def test_signs_and_notes_that_are_asked_about_are_compared(a, b):
     assert guards_of(a, b) or not are_same(a, b)
 
 
-def test_they_are_read_as_the_reference_reads_them():
+def test_reported_pairs_have_the_features_of_the_reference():
     pairs = [pair for kinds in (SAME, DIFFERENT) for kind in kinds.values() for pair in kind]
     check([text for pair in pairs for text in pair])
     check_pairs(pairs)

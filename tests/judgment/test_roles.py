@@ -97,12 +97,12 @@ def weighed(pair):
 
 
 @pytest.mark.parametrize("pair", EXCHANGED)
-def test_who_does_what_to_whom_is_heeded(pair):
+def test_exchanged_roles_are_guarded(pair):
     assert "exchanged" in weighed(pair).guards
 
 
 @pytest.mark.parametrize("pair", MOODS)
-def test_a_question_is_no_statement(pair):
+def test_a_question_and_a_statement_are_guarded(pair):
     assert "mood" in weighed(pair).guards
 
 
@@ -112,19 +112,19 @@ def test_another_question_word_or_preposition_asks_something_else(pair):
 
 
 @pytest.mark.parametrize("pair", FREE)
-def test_lists_clauses_and_ways_of_asking_are_free(pair):
+def test_the_order_of_lists_and_clauses_is_not_guarded(pair):
     assert weighed(pair).guards == ()
 
 
 @pytest.mark.parametrize("pair", NOT_CERTAIN)
-def test_no_light_word_is_mere_notation(pair):
+def test_pairs_that_differ_in_a_light_word_are_never_certain(pair):
     assert weighed(pair).probability < 1
 
 
-def test_what_is_asked_for_by_its_denial_is_not_denied():
+def test_a_question_with_a_negated_verb_negates_nothing():
     assert "negation" in weighed(("吃药会不会影响怀孕", "吃药不会影响怀孕")).guards
     assert "negation" in weighed(("附近有没有医院", "附近没有医院")).guards
 
 
-def test_roles_are_compared_as_the_reference_compares_them():
+def test_pairs_of_roles_have_the_features_of_the_reference():
     check_pairs([*EXCHANGED, *MOODS, *OPPOSITES, *FREE, *NOT_CERTAIN])

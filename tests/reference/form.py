@@ -46,7 +46,7 @@ class Token:
 
 @dataclass
 class Form:
-    """Tokens by part, those of stem and choices, and those of each line of the stem."""
+    """Tokens by part; lines: of the stem; asked: of stem and choices."""
 
     stem: list[Token]
     choices: list[list[Token]]
