@@ -50,8 +50,8 @@ class Documents:
     text. id_of: returns the id of a key.
 
     Only for several text fields: marked, the texts with a break between the fields, see
-    native/bytes_column; before cleaning `texts` are the same. places: int64 (n, k), offset of the
-    value of each of k fields, 0 if missing; `text_at` is the largest of them.
+    native/bytes_column; before cleaning `texts` are the same. field_offsets: int64 (n, k), offset of
+    the value of each of k fields, 0 if missing; `text_at` is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.
     """
@@ -66,7 +66,7 @@ class Documents:
     refusals: Mapping[int, Refusal]
     id_of: Callable[[bytes], Any]
     marked: TextColumn | None = None
-    places: NDArray[np.int64] | None = None
+    field_offsets: NDArray[np.int64] | None = None
     former: Sequence[bytes] = ()
 
     @classmethod

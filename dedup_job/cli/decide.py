@@ -260,8 +260,8 @@ def _show(overview: "Overview", out: Output) -> None:
         shown = (f"{f.name} ({f.share:.0%}, {f.characters:,.0f})" for f in one.fields[:_FIELDS])
         table.add_row(f"{number}", one.name, f"{one.documents:,}", ", ".join(shown))
     out.table(table)
-    if overview.others:
-        more = Message("{more:,} more are smaller, empty or not counted.", more=overview.others)
+    if overview.more:
+        more = Message("{more:,} more are smaller, empty or not counted.", more=overview.more)
         out.paragraph(joined([more, Message("--db NAME shows one database.")]))
     out.say()
 

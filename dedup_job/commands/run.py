@@ -122,7 +122,7 @@ def run_job(
         def check() -> None:
             checks.check_source_collection(client, source_name)
             checks.check_target_collections(client, source_name, target_name)
-            checks.check_others(client, references, source_name, target_name)
+            checks.check_references(client, references, source_name, target_name)
             if not request.dry_run:
                 checks.check_takes_writes(client.admin.command("hello"))
                 checks.check_target_lasts(target.documents)
@@ -336,7 +336,7 @@ class SurveyCollector:
             judged=judged,
             near=near.changed(found),
             refused=refused.changed(found),
-            others=[found[one.key] for one in equal],
+            unjudged=[found[one.key] for one in equal],
             runs=[report],
         )
 

@@ -125,8 +125,11 @@ def class_of(character: str) -> str:
     kind = unicodedata.category(character)
     if character.isalpha() or (kind in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10):
         return "letter"
-    drawn = 0x2500 <= point < 0x25A0 or point in (0xFFFC, 0xFFFD)  # frames, unreadable characters
-    return "mark" if character in "@&" or (kind in _MARKS and not drawn) else "other"
+    is_drawing = 0x2500 <= point < 0x25A0 or point in (
+        0xFFFC,
+        0xFFFD,
+    )  # frames, unreadable ones
+    return "mark" if character in "@&" or (kind in _MARKS and not is_drawing) else "other"
 
 
 @functools.cache

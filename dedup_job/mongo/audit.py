@@ -66,7 +66,7 @@ class Checker(Audited):
             self._compare_counts(state)
             self.progress.stage(Message("comparing rows"))
             for collection in target.decided:
-                for page in self._drawn(collection, sample):
+                for page in self._sample(collection, sample):
                     is_target = collection is target.documents
                     check_page(self, self._seen(page), are_kept=is_target)
         self._check_alone(state["token"])
@@ -168,7 +168,7 @@ class Checker(Audited):
             lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))
         self.tally.add(Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines)
 
-    def _drawn(self, collection: AnyCollection, sample: int | None) -> Iterable[RawPage]:
+    def _sample(self, collection: AnyCollection, sample: int | None) -> Iterable[RawPage]:
         read, retry = majority(collection), self.target.retry
         if not sample:
             return pages(read, ROW_PAGE, retry=retry) if sample is None else ()

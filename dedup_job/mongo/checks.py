@@ -173,12 +173,12 @@ def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
             )
 
 
-def check_others(
-    client: Client, others: Sequence[Namespace], source: Namespace, target: Namespace
+def check_references(
+    client: Client, references: Sequence[Namespace], source: Namespace, target: Namespace
 ) -> None:
     """Raise UsageError for a collection of `--against` that is source or target, or unreadable."""
     counted = {str(source), *(f"{target}{suffix}" for suffix in ("", *SUFFIXES))}
-    for reference in others:
+    for reference in references:
         if str(reference) in counted:
             raise UsageError(
                 "--against names {other}, which is the source or belongs to the target: what "
@@ -371,10 +371,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The largest collections; others: the number of smaller, empty and uncounted ones."""
+    """The largest collections; more: the number of smaller, empty and uncounted ones."""
 
     largest: Sequence[Candidate]
-    others: int
+    more: int
 
 
 def look_around(client: Client, database: str | None) -> Overview:

@@ -172,16 +172,18 @@ def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
         yield part
 
 
-def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -> Iterator[list[T]]:
-    """Yield items in order, in lists of at most `most` items and a total size of `room`.
+def packed(
+    items: Iterable[T], size: Callable[[T], int], limit: int, most: int
+) -> Iterator[list[T]]:
+    """Yield items in order, in lists of at most `most` items and a total size of `limit`.
 
-    An item larger than `room` is alone in its list.
+    An item larger than `limit` is alone in its list.
     """
-    part, free = list[T](), room
+    part, free = list[T](), limit
     for item in items:
         if part and (len(part) == most or size(item) > free):
             yield part
-            part, free = [], room
+            part, free = [], limit
         part.append(item)
         free -= size(item)
     if part:
@@ -228,7 +230,7 @@ def some_in_columns(
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))
-        if is_open:  # there are more than a reply has room for
+        if is_open:  # there are more than a reply holds
             found = collection.find(terms["filter"], projection or None)
             return RawPage.of([_raw(one) for one in found])
         return raw_page(reply, paths)
@@ -261,9 +263,9 @@ def _page(
     ended = len(page) < limit and not is_open
     if len(page) and page.keys.at(0) == last:
         page = page[1:]
-    if last and not (page or ended):  # the next document has no room beside it
-        others = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
-        return _page(collection, {**terms, "filter": others}, size, None, retry, paths)
+    if last and not (page or ended):  # the next document does not fit beside it
+        following = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
+        return _page(collection, {**terms, "filter": following}, size, None, retry, paths)
     return page[:size], ended
 
 
@@ -376,7 +378,7 @@ class DocumentReader:
             refusals=refusals,
             id_of=id_keys.id_value,
             marked=texts if several else None,
-            places=offsets if self.fields.several else None,
+            field_offsets=offsets if self.fields.several else None,
         )
 
     def read(self, row: RawDocument) -> Document:

@@ -62,11 +62,11 @@ class Records:
 
     def find(self, written: str) -> list[Record]:
         """Return the records of all readings of a written `_id`, the decided ones first."""
-        keys, held = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
+        keys, stored_keys = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
             rows = look_up(collection, id_keys.id_filter(keys), {"_id": 1})
-            held |= {comparable(row.key): row.key for row in rows}
-        read = [held.get(comparable(key)) for key in keys]
+            stored_keys |= {comparable(row.key): row.key for row in rows}
+        read = [stored_keys.get(comparable(key)) for key in keys]
         found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
         return sorted(found, key=lambda record: not record.decided)
 
@@ -146,11 +146,11 @@ class PairReader:
     name: Callable[[bytes], str] = shown
 
     def read(
-        self, drawn: Iterable[DecidedDocument], *, texts: bool = True
+        self, sample: Iterable[DecidedDocument], *, texts: bool = True
     ) -> dict[bytes, DecidedDocument]:
         """Return the present form of drawn documents, by `key`; missing ones are omitted."""
         kept, dropped = dict[bytes, None](), dict[bytes, None]()
-        for one in drawn:
+        for one in sample:
             (kept if one.decision == KEPT else dropped)[one.key] = None
         target, forms = self.target, self.target.rows
         form = forms.projection if texts else forms.marks_only

@@ -182,11 +182,11 @@ class Refresher:
         grouped = set[bytes]()
         for head, group in [*plan.heads.items()]:
             is_deleted = head in plan.deleted
-            held = [copy for copy in copies[group] if copy.is_held]
-            is_succeeded = not is_deleted or removes or any(copy.is_same for copy in held)
+            stored = [copy for copy in copies[group] if copy.is_held]
+            is_succeeded = not is_deleted or removes or any(copy.is_same for copy in stored)
             missing = [copy for copy in copies[group] if not copy.is_held and removes]
-            keys = _ordered([copy.key for copy in held] + ([] if is_deleted else [head]))
-            is_whole = all(copy.is_ours for copy in [*held, *missing])
+            keys = _ordered([copy.key for copy in stored] + ([] if is_deleted else [head]))
+            is_whole = all(copy.is_ours for copy in [*stored, *missing])
             if len(keys) > _MOST:
                 message = Message(
                     "_id {id} and its copies, {number:,} documents, stay as they were decided: at "
@@ -200,7 +200,7 @@ class Refresher:
                 del plan.heads[head]
                 continue
             plan.deleted |= {copy.key for copy in missing}
-            former = [head, *(copy.key for copy in [*held, *missing])]
+            former = [head, *(copy.key for copy in [*stored, *missing])]
             grouped.update(former)
             if keys:
                 plan.units.append(Unit(keys, former))

@@ -319,19 +319,19 @@ def in_chunks(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
     return packed(removals, size, CHUNK_BYTES, CHUNK_ROWS)
 
 
-def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
+def unfinished(target: TargetReader, digest: str) -> list[dict[str, Any]]:
     """Return the unfinished entries of a command, in order, except undone ones.
 
-    given: digest of its arguments.
+    digest: of its arguments.
     """
-    only = {"given": given, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
+    only = {"given": digest, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
-def begun(target: Target, given: str, about: Row) -> Row:
+def begun(target: Target, digest: str, about: Row) -> Row:
     """Return the unfinished entry of a command, or a new one with the values of `about`.
 
-    given: digest of its arguments. UsageError if a run is unfinished.
+    digest: of its arguments. UsageError if a run is unfinished.
     """
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
@@ -344,13 +344,13 @@ def begun(target: Target, given: str, about: Row) -> Row:
             target=target.name,
             undo=command_line("undo", run, "--target", target.name),
         )
-    new, former = {"_id": next_run(state), **about}, unfinished(target, given)
+    new, former = {"_id": next_run(state), **about}, unfinished(target, digest)
     size = 0, 0, 0
     if former and former[-1]["_id"] == new["_id"] - 1:  # no run came between
         new |= {name: former[-1][name] for name in ("_id", "started")}
         size = RunChunks(target.runs, new["_id"], target.retry).size()
     target.retry(lambda: target.state.update({"last_run": new["_id"]}))
-    return {**new, **entry_size(new["status"], *size), "given": given, "finished": None}
+    return {**new, **entry_size(new["status"], *size), "given": digest, "finished": None}
 
 
 def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
@@ -390,9 +390,9 @@ def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
     return after
 
 
-def finish_entries(target: Target, given: str, seconds: float) -> None:
+def finish_entries(target: Target, digest: str, seconds: float) -> None:
     """Mark the entries of a command, by its digest, as finished; the lease must be held."""
-    only = {"given": given, "finished": None, PIECE: None}
+    only = {"given": digest, "finished": None, PIECE: None}
     values = {"finished": datetime.now(UTC), "seconds": seconds}
 
     def write() -> None:

@@ -109,7 +109,7 @@ class KeptRows:
         raw, at, n = documents.raw.take(rows), documents.text_at[rows], len(rows)
         same = (at > 0) & (documents.as_read[rows] | self._original)
         # a text within an object changes the object's length, too
-        known = not self._source.several or documents.places is not None
+        known = not self._source.several or documents.field_offsets is not None
         spliced = (at > 0) & ~same & (known and all(len(path) == 1 for path in self.texts.paths))
         changed = np.flatnonzero(spliced)
         odd = np.flatnonzero(~(same | spliced)).tolist()
@@ -271,9 +271,9 @@ def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
 
 def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     keys, n = decisions.of.take(rows), len(rows)
-    there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
+    compared = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
     classes = [raw_bson.fields({"class": kind}) for kind in decisions.names.kinds]
-    own = rows[there]
+    own = rows[compared]
     likely = decisions["probability"][own]
     values = raw_bson.documents(
         *raw_bson.originals(decisions, own),
@@ -281,7 +281,7 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
         raw_bson.one_of(classes, decisions["apart"][own]),
         *raw_bson.number_fields("probability", likely, ~np.isnan(likely)),
     )
-    return [part.scattered(there, n) for part in raw_bson.document_fields("refused", values)]
+    return [part.scattered(compared, n) for part in raw_bson.document_fields("refused", values)]
 
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
@@ -365,8 +365,8 @@ def _is_int(value: Any) -> TypeGuard[int]:
 def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
     raw, at = documents.raw.take(rows), documents.text_at[rows, np.newaxis]
     texts, order = _texts_of(documents, rows), np.arange(len(rows))[:, np.newaxis]
-    if documents.places is not None and documents.marked is not None:
-        at = documents.places[rows]
+    if documents.field_offsets is not None and documents.marked is not None:
+        at = documents.field_offsets[rows]
         texts, _ = parted(documents.marked.take(np.searchsorted(documents.rows, rows)))
         numbers, order = np.cumsum(at > 0).reshape(at.shape) - 1, np.argsort(at, axis=1)
         order, at = (np.take_along_axis(each, order, axis=1) for each in (numbers, at))

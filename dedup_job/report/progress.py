@@ -295,7 +295,7 @@ class MetricsFile:
 
         now, values = self._now, dict(self._former)
         if now.report is not None:
-            values |= _by_decision("dedup_documents_total", now.others + now.counts)
+            values |= _by_decision("dedup_documents_total", now.other_runs + now.counts)
         if now.last_success is not None:
             values[_LAST_SUCCESS, ""] = now.last_success.timestamp()
         if self._end is not None:

@@ -310,8 +310,8 @@ class ProgressSnapshot:
 
     doing: its name; counted: whether it counts documents; total: about how many, None if unknown;
     silent: seconds without an answer of the database, None if it answers. Of a run: report, as of
-    its last checkpoint; others: counts of the target's other runs; last_success: end of the last
-    successful one.
+    its last checkpoint; other_runs: counts of the target's other runs; last_success: end of the
+    last successful one.
     """
 
     doing: str = ""
@@ -320,7 +320,7 @@ class ProgressSnapshot:
     total: int | None = None
     silent: int | None = None
     report: Run | None = None
-    others: Counts = field(default_factory=Counts)
+    other_runs: Counts = field(default_factory=Counts)
     last_success: datetime | None = None
 
     @property
@@ -352,9 +352,9 @@ class Progress:
         """Set the number of documents done."""
         self._update(done=done)
 
-    def began(self, report: Run, others: Counts, last_success: datetime | None) -> None:
+    def began(self, report: Run, other_runs: Counts, last_success: datetime | None) -> None:
         """Report that a run begins or resumes, with the lease; see `ProgressSnapshot`."""
-        self._update(report=report, others=others, last_success=last_success)
+        self._update(report=report, other_runs=other_runs, last_success=last_success)
 
     def checkpoint(self, report: Run) -> None:
         """Report that a run has committed a batch."""

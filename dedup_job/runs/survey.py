@@ -165,7 +165,7 @@ class Survey:
     about: settings and versions of the last run. counts: of all decided documents, or of those that
     a dry run would add. restored: documents that a person put back. threshold: of the probability
     if the model decides (judged), else of the similarity. source_gone: the source has no documents.
-    near, refused: near duplicates, and kept documents with a candidate; others: exact duplicates,
+    near, refused: near duplicates, and kept documents with a candidate; unjudged: exact duplicates,
     and documents without a text. runs: the last ones; runs_left_out: the number of earlier ones.
     """
 
@@ -177,7 +177,7 @@ class Survey:
     source_gone: bool = False
     near: PairSample = PairSample()
     refused: PairSample = PairSample()
-    others: Sequence[DecidedDocument] = ()
+    unjudged: Sequence[DecidedDocument] = ()
     groups: Sequence[Group] = ()
     runs: Sequence[Run] = ()
     runs_left_out: int = 0
@@ -215,8 +215,8 @@ class Survey:
         """Samples of all strata, in the order of a page; a pair may be in several."""
         some = [*self.near.random, *self.near.by_class]
         apart = [*self.refused.random, *self.refused.by_class]
-        exact = [one for one in self.others if one.reason == "exact"]
-        without_text = [one for one in self.others if not one.of]
+        exact = [one for one in self.unjudged if one.reason == "exact"]
+        without_text = [one for one in self.unjudged if not one.of]
         parts: list[tuple[Stratum, Mapping[str, Sequence[DecidedDocument]]]] = [
             (Stratum.LEAST_SIMILAR, {"": self.near.extreme}),
             (Stratum.MOST_SIMILAR, {"": self.refused.extreme}),

@@ -21,7 +21,7 @@ def processes_of(process, *names):
 
 
 @contextmanager
-def simulated_nodes(others=1, store=_STORE, **of_other):
+def simulated_nodes(more=1, store=_STORE, **of_other):
     """Simulate a cluster of a head and other nodes with a core each; yield it and the last node.
 
     store: bytes of the object store of each; of_other: what the other nodes have besides.
@@ -31,7 +31,7 @@ def simulated_nodes(others=1, store=_STORE, **of_other):
     about = {"num_cpus": 1, "object_store_memory": store}
     cluster = Cluster(initialize_head=True, head_node_args={**about, "include_dashboard": False})
     try:
-        nodes = [cluster.head_node, *(cluster.add_node(**about, **of_other) for _ in range(others))]
+        nodes = [cluster.head_node, *(cluster.add_node(**about, **of_other) for _ in range(more))]
         yield cluster, nodes[-1]
     finally:
         cluster.shutdown()

@@ -145,13 +145,13 @@ class ReplicaSet:
     def settled(self):
         """Keep the present primary for the block: no other server can become one."""
         primary = self.primary
-        for others in (0, 1):
+        for secondaries in (0, 1):
             config = primary.client.admin.command("replSetGetConfig")["config"]
             for member in config["members"]:
-                member["priority"] = 1 if member["host"] == primary.address else others
+                member["priority"] = 1 if member["host"] == primary.address else secondaries
             config["version"] += 1
             primary.client.admin.command("replSetReconfig", config)
-            if not others:
+            if not secondaries:
                 yield
 
     def step_down(self):
@@ -172,17 +172,17 @@ def rolled_back(servers, meanwhile):
     Return the result of `meanwhile(primary)`, called while the primary is on its own, and whether
     the killed server rolled anything back when it returned.
     """
-    old, others = servers.primary, servers.secondaries
+    old, secondaries = servers.primary, servers.secondaries
     before = old.rollbacks()
-    for node in others:
+    for node in secondaries:
         node.fail("stopReplProducer", "alwaysOn")
     try:
         result = meanwhile(old)
         old.kill()
     finally:
-        for node in others:
+        for node in secondaries:
             node.fail("stopReplProducer", "off")
-    wait_for(lambda: any(node.is_primary() for node in others))
+    wait_for(lambda: any(node.is_primary() for node in secondaries))
     servers.heal()
     with suppress(TimeoutError):  # it finds out a moment after its return
         wait_for(lambda: old.rollbacks() > before, _ROLLBACK_SECONDS, 0.2)

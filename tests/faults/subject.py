@@ -123,10 +123,10 @@ class Subject:
 
     def differences(self, target="target"):
         """Return the differences from the target of the run left alone, as lines."""
-        alone, there = outcome(self.database, "alone"), outcome(self.database, target)
+        alone, result = outcome(self.database, "alone"), outcome(self.database, target)
         found = [
             f"{part}: {len(b):,} instead of {len(a):,}, or not the same"
-            for part, a, b in zip(("target", "ledger"), alone, there, strict=True)
+            for part, a, b in zip(("target", "ledger"), alone, result, strict=True)
             if a != b
         ]
         counts = [

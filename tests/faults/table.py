@@ -177,14 +177,14 @@ def primary_goes(world, process, *, dies):
 
 
 @at_work
-def servers_away(world, process, *, signum, others):
+def servers_away(world, process, *, signum, secondaries):
     """Stop or kill the primary, or both secondaries, for a while; the run waits or follows."""
     servers, first = world.servers, world.servers.primary
-    for node in servers.secondaries if others else [first]:
+    for node in servers.secondaries if secondaries else [first]:
         node.send(signum)
     time.sleep(_AWAY)
     met = process.is_alive() and not first.is_primary()
-    met = met and (others or servers.primary is not first)
+    met = met and (secondaries or servers.primary is not first)
     servers.heal()
     return met
 
@@ -319,8 +319,8 @@ def give_up_soon():
 
 def on_cluster(world, address):
     subject = world.subject
-    on = "--cluster", address
-    process = subject.start("target", *on, first=give_up_soon, **RETRY, **_PACED)
+    option = "--cluster", address
+    process = subject.start("target", *option, first=give_up_soon, **RETRY, **_PACED)
     subject.wait_for_batches(process, more=1 + world.chance.randrange(subject.documents // 2))
     return process
 
@@ -375,9 +375,11 @@ POINTS = {
     "asleep": point(asleep, "on_replica_set", 5, 1),
     "the primary is killed": point(primary_goes, "on_three", 20, 1, dies=True),
     "the primary steps down": point(primary_goes, "on_three", 20, 1, dies=False),
-    "two are killed": point(servers_away, "on_three", 1, signum=signal.SIGKILL, others=True),
-    "two hang": point(servers_away, "on_three", 1, signum=signal.SIGSTOP, others=True),
-    "the primary hangs": point(servers_away, "on_three", 1, signum=signal.SIGSTOP, others=False),
+    "two are killed": point(servers_away, "on_three", 1, signum=signal.SIGKILL, secondaries=True),
+    "two hang": point(servers_away, "on_three", 1, signum=signal.SIGSTOP, secondaries=True),
+    "the primary hangs": point(
+        servers_away, "on_three", 1, signum=signal.SIGSTOP, secondaries=False
+    ),
     "its writes are rolled back": point(reverted, "on_three", 4, 1),
     "killed and rolled back": point(reverted_at_its_end, "on_three", 2, is_killed=True),
     "given up and rolled back": point(reverted_at_its_end, "on_three", 2, is_killed=False),
@@ -392,6 +394,6 @@ POINTS |= {f"{who} is killed": point(struck, "on_a_cluster", 12, victim=who) for
 for command in ("find", "insert", "commitTransaction"):
     POINTS[f"slow {command}"] = point(slow, "on_three", 1, command=command)
 for seconds in (-HOUR, HOUR):
-    for whose in ("the primary", "all servers"):
-        how = {"seconds": seconds, "every": whose == "all servers"}
-        POINTS[f"clock of {whose} by {seconds}"] = point(clock_of_servers, "with_clocks", 3, **how)
+    for which in ("the primary", "all servers"):
+        how = {"seconds": seconds, "every": which == "all servers"}
+        POINTS[f"clock of {which} by {seconds}"] = point(clock_of_servers, "with_clocks", 3, **how)

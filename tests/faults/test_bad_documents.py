@@ -45,17 +45,17 @@ def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server, tmp_pat
     subject = Subject(any_server, tmp_path, documents=50, name="faults_bad")
     database = subject.database
     database.drop_collection("source")
-    others = [
+    sound = [
         RawBSONDocument(raw.document(raw.fields({**document, "_id": mixed_id(number)})))
         for number, document in enumerate(make_corpus(times(100_000, 300)))
     ]
     bad = list(planted(times(10_000, 200)))
-    insert(database, "clean", others)
+    insert(database, "clean", sound)
     insert(database, "source", [RawBSONDocument(document) for document, _, _ in bad])
-    insert(database, "source", others)
+    insert(database, "source", sound)
     large = {"DEDUP_SOURCE__MAX_CHARS": str(MAX_CHARS), "DEDUP_RUN__BATCH_DOCUMENTS": "1000"}
     for name, code in (("clean", 0), ("source", 3)):
-        for more in (["--limit", str(len(others) // 2)], []):
+        for more in (["--limit", str(len(sound) // 2)], []):
             ended = subject.run(f"{name}_target", "--source", name, *more, **large)
             assert ended == code, subject.output()
 
@@ -67,8 +67,8 @@ def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server, tmp_pat
     assert not ids.keys() & ledger.keys(), "documents are there twice"
     assert_each_became_what_it_should(database, bad)
     for part in ("", ".ledger"):
-        alone, among = (rows_of(database, f"{name}_target{part}") for name in ("clean", "source"))
-        unlike = [k for k, d in alone.items() if without_run(d) != without_run(among.get(k, {}))]
+        alone, mixed = (rows_of(database, f"{name}_target{part}") for name in ("clean", "source"))
+        unlike = [k for k, d in alone.items() if without_run(d) != without_run(mixed.get(k, {}))]
         assert unlike == []
     subject.end_all()
 

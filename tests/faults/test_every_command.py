@@ -125,10 +125,10 @@ def result(database):
     in a chunk after a kill; an undo ignores them.
     """
 
-    def lasting(value):
+    def for_good(value):
         if not isinstance(value, dict):
             return value
-        own = {n: lasting(v) for n, v in value.items() if n not in PASSING}
+        own = {n: for_good(v) for n, v in value.items() if n not in PASSING}
         own = {n: v for n, v in own.items() if n != "finished" or isinstance(v, bool)}
         own = {n: v for n, v in own.items() if not isinstance(v, datetime)}
         return own | {"run": numbers[own["run"]]} if own.get("run") in [*numbers] else own
@@ -143,7 +143,7 @@ def result(database):
         pieces += [*kept, *row.get("rows", ())]
     rows["runs"] = [{**row, "_id": numbers[row["_id"]]} for row in runs if row["_id"] > 0]
     rows["state"] = [row for row in journal if row["_id"] == "state"]
-    found = {name: [bson.encode(lasting(row)) for row in part] for name, part in rows.items()}
+    found = {name: [bson.encode(for_good(row)) for row in part] for name, part in rows.items()}
     return {name: sorted(part) for name, part in found.items() if part}
 
 
@@ -218,12 +218,12 @@ class Operation:
             return self._checkpoint() == self._end
         return not self._not(self._once)
 
-    def _not(self, wanted):
+    def _not(self, expected):
         """Return the superfluous and the missing rows by collection, compared with `wanted`."""
         found = result(self._database)
-        wrong = [name for name in found | wanted if found.get(name) != wanted.get(name)]
-        pairs = [(found.get(name, ()), wanted.get(name, ())) for name in wrong]
-        rows = [({*there} - {*due}, {*due} - {*there}) for there, due in pairs]
+        wrong = [name for name in found | expected if found.get(name) != expected.get(name)]
+        pairs = [(found.get(name, ()), expected.get(name, ())) for name in wrong]
+        rows = [({*stored} - {*expected}, {*expected} - {*stored}) for stored, expected in pairs]
         return [
             (n, *([*map(bson.decode, r)] for r in two)) for n, two in zip(wrong, rows, strict=True)
         ]

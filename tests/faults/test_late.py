@@ -100,7 +100,7 @@ def write(uri, database, seed, count):
     rng = random.Random(seed)
     texts = [d["text"] for d in make_corpus(3000) if isinstance(d.get("text"), str)]
     waiting = []
-    there = list[ObjectId]()
+    visible = list[ObjectId]()
     with MongoClient[dict[str, Any]](uri) as client:
         source = client[database].get_collection("source", write_concern=WriteConcern("majority"))
         made, began = 0, time.monotonic()
@@ -109,19 +109,19 @@ def write(uri, database, seed, count):
             while made < min((now - began) * _RATE, count):
                 made += 1
                 new = {"_id": ObjectId(), "text": f"{rng.choice(texts)} {rng.randrange(10**6)}"}
-                due = now + rng.uniform(0, _LONGEST_DELAY)
-                heapq.heappush(waiting, (due, new["_id"], new))
+                visible_at = now + rng.uniform(0, _LONGEST_DELAY)
+                heapq.heappush(waiting, (visible_at, new["_id"], new))
             ready = []
             while waiting and waiting[0][0] <= now:
                 ready.append(heapq.heappop(waiting)[2])
             if ready:
                 writes = [ReplaceOne({"_id": d["_id"]}, d, upsert=True) for d in ready]
-                for _ in range(len(there) and rng.randrange(3)):
-                    one = {"_id": rng.choice(there)}
+                for _ in range(len(visible) and rng.randrange(3)):
+                    one = {"_id": rng.choice(visible)}
                     text = {"$set": {"text": f"{rng.choice(texts)} {rng.randrange(10**6)}"}}
                     writes.append(DeleteOne(one) if rng.random() < 0.3 else UpdateOne(one, text))
                 until_done(partial(source.bulk_write, writes))  # again: the same
-                there += [d["_id"] for d in ready]
+                visible += [d["_id"] for d in ready]
             time.sleep(0.03)
 
 

@@ -31,9 +31,9 @@ def sketched(texts, by=None):
 
 def canonical(texts):
     """Return the canonical texts of the reference, once the core sketches the same."""
-    asked = [*map(canonical_of, texts)]
-    assert sketched(texts, judge().core) == sketched(asked)
-    return asked
+    canonical = [*map(canonical_of, texts)]
+    assert sketched(texts, judge().core) == sketched(canonical)
+    return canonical
 
 
 def compared(pairs):

@@ -69,7 +69,7 @@ def test_labels_that_follow_the_scores_spread_the_probabilities():
     labels = labels._replace(same=scores > np.median(scores))
     learnt = learn(labels, NOW, [])
     before, after = (probabilities(of, labels) for of in (shipped, model(learnt)))
-    gap = [said[labels.same].mean() - said[~labels.same].mean() for said in (before, after)]
+    gap = [scores[labels.same].mean() - scores[~labels.same].mean() for scores in (before, after)]
     assert gap[1] > gap[0] + 0.3
     assert learnt.own.different.joined <= 1
     assert learnt.own.same.joined >= 180
@@ -94,14 +94,14 @@ def test_the_file_names_its_labels_and_can_be_read_again():
     assert (different.of, same.of) == (30, 40)
 
 
-@pytest.mark.parametrize(("held", "off"), [(25, ["name"]), (19, [])])
-def test_a_guard_that_enough_labels_contradict_is_switched_off(held, off):
+@pytest.mark.parametrize(("named", "off"), [(25, ["name"]), (19, [])])
+def test_a_guard_that_enough_labels_contradict_is_switched_off(named, off):
     guards = np.zeros(120, dtype=np.uint32)
-    guards[:held] = NAME
+    guards[:named] = NAME
     guards[100:] = NUMBER  # of different pairs
     learnt = learn(LabelCounts(60, 60).labels(guards), NOW, [])
     assert (learnt.off, model(learnt).guards_off) == (off, tuple(off))
-    assert learnt.refused == ({} if off else {"name": held})
+    assert learnt.refused == ({} if off else {"name": named})
 
 
 def test_a_guard_of_different_pairs_stays():
@@ -149,10 +149,10 @@ def test_equal_pairs_are_joined_and_change_no_model():
     ],
 )
 def test_the_confidence_found_joins_hardly_any_different_pair(different, least):
-    said = np.array([*different, 0.99])
-    found = np.zeros(len(said), dtype=PAIR_FEATURES)
-    labels = Labels(found, np.arange(len(said)) == len(different), said)
-    assert models._best_confidence(said, labels, NOW) == least
+    scores = np.array([*different, 0.99])
+    found = np.zeros(len(scores), dtype=PAIR_FEATURES)
+    labels = Labels(found, np.arange(len(scores)) == len(different), scores)
+    assert models._best_confidence(scores, labels, NOW) == least
 
 
 def test_the_weights_of_features_add_up_to_the_score():

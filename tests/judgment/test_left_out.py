@@ -82,9 +82,9 @@ def test_a_text_with_a_note_alone_in_its_line_is_still_compared():
 
 
 def test_a_numbering_from_1_belongs_to_the_explanation():
-    asked = "选出属于金属的物质。\nA. 铁\nB. 氧\nC. 硫"
+    question = "选出属于金属的物质。\nA. 铁\nB. 氧\nC. 硫"
     steps = "\n答案：A\n解析：\n(1) 先看氧，不是。\n(2) 再看铁，是的。"
-    assert verdict(asked + steps, asked)[0] == "same"
+    assert verdict(question + steps, question)[0] == "same"
 
 
 OTHER = {
@@ -117,12 +117,12 @@ def test_with_choices_and_the_same_answer_explanations_may_differ():
     "text", [*EXPLAINED, SUMS + "（5分）", SUMS + "\n答案：略", SUMS + "\n来源：某校"]
 )
 def test_a_pair_with_notes_is_never_certain_and_has_a_percentage_left_out(text):
-    asked = COUNT if text.startswith(COUNT) else SUMS
-    name, probability, left_out = verdict(text, asked)
+    question = COUNT if text.startswith(COUNT) else SUMS
+    name, probability, left_out = verdict(text, question)
     assert (name, probability) == ("same", 0.999)
     assert 1 <= left_out < 50
-    assert forms.judge().weigh(text, asked).probability == 0.999
-    (found,) = forms.differences(text, asked)
+    assert forms.judge().weigh(text, question).probability == 0.999
+    (found,) = forms.differences(text, question)
     assert found.place in ("explanation", "notes", "answer")
 
 

@@ -117,14 +117,14 @@ def test_the_reasons_are_sentences_on_the_heaviest_features():
 def test_verdicts_depend_on_neither_batches_nor_threads():
     texts = [text for pair in pairs() for text in pair][:300]
     rng = np.random.default_rng(39)
-    rows, others = rng.integers(0, len(texts), (2, 2000))
-    expected, found = judge().judge((texts, rows, texts, others)), []
+    rows, partners = rng.integers(0, len(texts), (2, 2000))
+    expected, found = judge().judge((texts, rows, texts, partners)), []
 
     def judge_in_parts(part):
         read = judge().read(texts)
         parts = [slice(at, at + part) for at in range(0, len(rows), part)]
-        said = [judge().judge((read, rows[each], read, others[each])) for each in parts]
-        found.append(np.concatenate(said))
+        verdicts = [judge().judge((read, rows[each], read, partners[each])) for each in parts]
+        found.append(np.concatenate(verdicts))
 
     threads = [threading.Thread(target=judge_in_parts, args=(part,)) for part in (7, 300, 2000)]
     for thread in threads:

@@ -81,8 +81,8 @@ SAME = {
         ("Name a bird?\n① salmon\n② robin\n③ bear", "Name a bird?\n① bear\n② salmon\n③ robin"),
     ],
     "a distractor where the key tells that it is one": [
-        (f"{asked}{CHOICES}\n{key}B", f"{asked}{other}\n{key}{letter}")
-        for asked, key in (
+        (f"{question}{CHOICES}\n{key}B", f"{question}{other}\n{key}{letter}")
+        for question, key in (
             ("常温下是气体的是", "答案："),
             ("Which of these is a gas?", "Answer: "),
             ("Is this a gas?", "答案："),

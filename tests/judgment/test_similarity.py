@@ -31,9 +31,9 @@ KNOWN = [
 
 
 def similarities(left, left_rows, right, right_rows, threads=1):
-    rows, others = (np.array(one, dtype=np.int64) for one in (left_rows, right_rows))
+    rows, partners = (np.array(one, dtype=np.int64) for one in (left_rows, right_rows))
     one, other = judge().read(left), judge().read(right)
-    found = judge().core.compare(one, rows, other, others, threads, measures=True)
+    found = judge().core.compare(one, rows, other, partners, threads, measures=True)
     return found.view(VERDICT)["similarity"].tolist()
 
 
@@ -52,8 +52,8 @@ def test_any_two_texts_have_the_similarity_of_the_reference(left, right):
     one, other = ([*map(canonical_of, side)] for side in (left, right))
     expected = [naive_jaccard(one[i], other[j]) for i, j in pairs]
     for texts, threads in ((left, 1), (judge().read(left), 3)):
-        rows, others = zip(*pairs, strict=True)
-        assert similarities(texts, rows, right, others, threads) == expected
+        rows, partners = zip(*pairs, strict=True)
+        assert similarities(texts, rows, right, partners, threads) == expected
 
 
 def test_no_pairs_have_no_similarities():

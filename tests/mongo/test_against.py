@@ -35,8 +35,8 @@ UNLIKE = [f"第{i}号文件只有这一句话，编号是{i * 7919}。" for i in
 NEARLY = LONG.replace("过程。", "过程！")
 
 
-def run_against(database, *others, **flags):
-    names = [f"{database.name}.{name}" for name in others or ("other",)]
+def run_against(database, *references, **flags):
+    names = [f"{database.name}.{name}" for name in references or ("other",)]
     return run_here(database, source__against=names, **flags)
 
 
@@ -69,17 +69,17 @@ def test_decisions_are_those_of_one_run_over_the_other_collection_and_the_source
     for row in (*kept, *of_one):
         row["dedup"].get("refused", {}).pop("against", None)
     assert kept == [row for row in of_one if row["_id"] in own]
-    others = {row["_id"]: row.pop("against", None) for row in ledger}
-    assert not any("group" in row for row in ledger if others[row["_id"]])
+    references = {row["_id"]: row.pop("against", None) for row in ledger}
+    assert not any("group" in row for row in ledger if references[row["_id"]])
     for row in dropped_in_one:
-        if others.get(row["_id"]):  # the other collection has its own groups
+        if references.get(row["_id"]):  # the other collection has its own groups
             row.pop("group")
     assert ledger == [row for row in dropped_in_one if row["_id"] in own]
     named = f"{any_database.name}.other"
     first = corpus[half]["_id"]
     expected = {row["_id"]: named if row["of"] and row["of"] < first else None for row in ledger}
-    assert others == expected
-    assert run.counts.against == {named: sum(map(bool, others.values()))}
+    assert references == expected
+    assert run.counts.against == {named: sum(map(bool, references.values()))}
     assert run.counts.against[named] > 20
     assert_each_source_id_is_in_one_place(any_database)
 
@@ -157,11 +157,11 @@ def read_whole(monkeypatch):
     names = []
     pages = Source.pages
 
-    def told(source, limit=None):
+    def counting(source, limit=None):
         names.append(source.name.partition(".")[2])
         return pages(source, limit)
 
-    monkeypatch.setattr(Source, "pages", told)
+    monkeypatch.setattr(Source, "pages", counting)
     return names
 
 
@@ -292,17 +292,17 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
 
 def test_labels_of_pairs_with_another_collection_come_back(ran):
     settings, target = settings_of(ran), f"{ran.name}.target"
-    with review.open_review(settings, target, "me", (100, 0)) as asked:
-        keys = [key for key in asked._pairs if asked.pair(key).document.against]
+    with review.open_review(settings, target, "me", (100, 0)) as opened:
+        keys = [key for key in opened._pairs if opened.pair(key).document.against]
         for key in keys:
-            asked.answer(key, Label.SAME)
-        asked.refresh()
-        assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
+            opened.answer(key, Label.SAME)
+        opened.refresh()
+        assert [opened.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
     lines = [*review.export_labels(settings, target)]
     ran["target.labels"].drop()
     assert review.import_labels(settings, target, lines) == 2
-    with review.open_review(settings, target, "me", (100, 0)) as asked:
-        assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
+    with review.open_review(settings, target, "me", (100, 0)) as opened:
+        assert [opened.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 
 
 def test_check_notes_documents_gone_or_changed_elsewhere_without_an_error(ran, tmp_path):

@@ -58,7 +58,7 @@ def test_only_new_documents_are_read_also_with_smaller_ids(followed):
 def test_the_outcome_is_that_of_comparing_ids(followed):
     followed.source.insert_many([*documents(*range(500, 530)), {"_id": 3, "text": text(520)}])
     run_here(followed)
-    there = outcome(followed)
+    copied = outcome(followed)
     drop_target(followed)
     late = list(followed.source.find({"_id": {"$lt": 1000}}))
     followed.source.delete_many({"_id": {"$lt": 1000}})
@@ -66,7 +66,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed):
     followed.source.insert_many(late)
     report = run_here(followed, source__full_scan_every=1)
     assert report.changed  # what the changes name is looked up as a proof
-    assert outcome(followed) == there
+    assert outcome(followed) == copied
 
 
 def happen(data, number, steps):
@@ -252,14 +252,14 @@ def test_an_earlier_token_passes_over_nothing(followed):
 def test_brought_to_another_deployment_ids_are_compared(followed):
     followed.source.insert_many(documents(5))
     with embedded_server() as uri, MongoClient(uri) as client:
-        there = client[followed.name]
+        copied = client[followed.name]
         for name, rows in filter(all, stored(followed).items()):
-            there[name].insert_many(rows)
-        assert bookmark_of(there) == bookmark_of(followed)
-        report = run_here(there)
+            copied[name].insert_many(rows)
+        assert bookmark_of(copied) == bookmark_of(followed)
+        report = run_here(copied)
         assert not report.changed
-        assert decided_by(there, report.checkpoint.run) == {5}
-        assert_each_source_id_is_in_one_place(there)
+        assert decided_by(copied, report.checkpoint.run) == {5}
+        assert_each_source_id_is_in_one_place(copied)
 
 
 def test_one_run_of_so_many_compares_as_a_proof(followed):
@@ -338,7 +338,7 @@ SECONDS = 1.5  # at least until a document is due
 
 
 @pytest.fixture
-def due(database):
+def changing(database):
     """Return a database with ten documents that are due and one that is due soon."""
     database.warm.insert_many(documents(1))
     began = datetime.now(UTC)
@@ -353,13 +353,13 @@ def due(database):
     return database
 
 
-def test_documents_that_match_later_without_a_write_are_decided(due):
-    run_here(due, source__query=DUE)
-    assert decided_by(due, 1) == {*range(10)}
-    (last,) = due.source.find({}, {"due": 1}).sort("due", -1).limit(1)
+def test_documents_that_match_later_without_a_write_are_decided(changing):
+    run_here(changing, source__query=DUE)
+    assert decided_by(changing, 1) == {*range(10)}
+    (last,) = changing.source.find({}, {"due": 1}).sort("due", -1).limit(1)
     time.sleep(max(0, last["due"].replace(tzinfo=UTC).timestamp() - time.time()) + 0.1)
-    report = run_here(due, source__query=DUE)
-    assert decided_by(due, report.checkpoint.run) == {50}
+    report = run_here(changing, source__query=DUE)
+    assert decided_by(changing, report.checkpoint.run) == {50}
 
 
 @pytest.mark.parametrize(
@@ -382,16 +382,16 @@ def test_ids_are_compared_and_the_run_says_why(database, query, named, caplog):
     )
 
 
-def test_a_query_that_depends_on_time_leaves_the_bookmark_of_another_query(due):
-    run_here(due, source__query='{"_id": {"$lt": 5}}')
-    (before,) = due["target.state"].find()
-    run_here(due, source__query=DUE)
-    (after,) = due["target.state"].find()
+def test_a_query_that_depends_on_time_leaves_the_bookmark_of_another_query(changing):
+    run_here(changing, source__query='{"_id": {"$lt": 5}}')
+    (before,) = changing["target.state"].find()
+    run_here(changing, source__query=DUE)
+    (after,) = changing["target.state"].find()
     assert after["bookmark"] == before["bookmark"]
-    due.source.insert_many(documents(-1))
-    report = run_here(due, source__query='{"_id": {"$lt": 5}}')
+    changing.source.insert_many(documents(-1))
+    report = run_here(changing, source__query='{"_id": {"$lt": 5}}')
     assert report.changed
-    assert decided_by(due, report.checkpoint.run) == {-1}
+    assert decided_by(changing, report.checkpoint.run) == {-1}
 
 
 @pytest.mark.parametrize(

@@ -185,8 +185,8 @@ def test_changes_of_the_collections_by_others_are_named_at_the_end_of_a_run(grow
 
 def test_kept_documents_that_are_removed_in_the_middle_are_counted_and_decided_again(grown):
     first = grown.source.find_one({"text": {"$type": "string"}}, sort=[("_id", 1)]) or {}
-    said = run_with(grown, lambda db: db.target.delete_one({"_id": first["_id"]}))
-    assert f"{grown.name}.target holds " in said
+    message = run_with(grown, lambda db: db.target.delete_one({"_id": first["_id"]}))
+    assert f"{grown.name}.target holds " in message
     report = run_here(grown, **BATCH)
     assert report.checkpoint.counts.scanned == 1
     assert grown.target.count_documents({"_id": first["_id"]}) == 1

@@ -49,16 +49,16 @@ class Following(threading.Thread):
         names = (f"{database.name}.source", f"{database.name}.target")
         self.request = Request(*names, follow=True)
         self.stop = threading.Event()
-        self.told = []
+        self.reports = []
         self.report = None
         self.error = None
 
     def run(self):
-        def told(report, is_quiet):
-            self.told.append((report.number, is_quiet))
+        def note(report, is_quiet):
+            self.reports.append((report.number, is_quiet))
 
         try:
-            callbacks = RunCallbacks(stop=self.stop.is_set, on_report=told)
+            callbacks = RunCallbacks(stop=self.stop.is_set, on_report=note)
             self.report = run_job(self.settings, self.request, callbacks)
         except BaseException as e:  # noqa: BLE001  # for the test to see
             self.error = e
@@ -117,11 +117,11 @@ def test_following_decides_as_a_run_after_each_arrival(database, other, every, p
         run_here(other)
     database.create_collection("source")
     with following(database, every) as run:
-        arrived = 0
+        documents = 0
         for part in parts:
             database.source.insert_many(part)
-            arrived += len(part)
-            eventually(lambda n=arrived: decided(database) == n or run.error)
+            documents += len(part)
+            eventually(lambda n=documents: decided(database) == n or run.error)
         assert run.end().status is Status.DONE
     assert without_runs(database) == without_runs(other)
 
@@ -129,15 +129,15 @@ def test_following_decides_as_a_run_after_each_arrival(database, other, every, p
 def test_periods_are_runs_a_quiet_one_is_none_and_the_last_can_be_taken_back(data, tmp_path):
     with following(data, SHORT) as run:
         for number in (1, 2):
-            eventually(lambda n=number: (n, True) in run.told or run.error)
+            eventually(lambda n=number: (n, True) in run.reports or run.error)
             data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
             eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
-        eventually(lambda: (3, True) in run.told or run.error)
+        eventually(lambda: (3, True) in run.reports or run.error)
         report = run.end()
     assert [(row["_id"], row["status"]) for row in rows(data)] == [(n, "done") for n in (1, 2, 3)]
     assert [row["counts"]["scanned"] for row in rows(data)] == [100, 2, 2]
     assert (report.number, report.counts.scanned, report.known) == (3, 2, 102)
-    assert [number for number, is_quiet in run.told if not is_quiet] == [1, 2, 3]
+    assert [number for number, is_quiet in run.reports if not is_quiet] == [1, 2, 3]
     assert good(data, tmp_path, "--all") == {}
     command(data, "undo", "3", "--yes")
     assert decided(data) == 102
@@ -165,13 +165,13 @@ def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run
 
 def test_a_deletion_alone_makes_a_run_and_a_change_of_another_field_does_not(data):
     with following(data, SHORT) as run:
-        eventually(lambda: (1, True) in run.told or run.error)
+        eventually(lambda: (1, True) in run.reports or run.error)
         data.source.update_one({"_id": 1001}, {"$set": {"other": 1}})
-        told = len(run.told)
-        eventually(lambda: len(run.told) >= told + 2 or run.error)
+        before = len(run.reports)
+        eventually(lambda: len(run.reports) >= before + 2 or run.error)
         assert len(rows(data)) == 1
         data.source.delete_one({"_id": 1002})
-        eventually(lambda: (2, False) in run.told or run.error)
+        eventually(lambda: (2, False) in run.reports or run.error)
         run.end()
     assert rows(data)[1]["changed"] == {"changed": 0, "deleted": 1}
 
@@ -180,10 +180,10 @@ def test_an_update_may_let_a_document_match_the_query(data):
     query = '{"ready": true}'
     data.source.update_one({"_id": 1000}, {"$set": {"ready": True}})
     with following(data, SHORT, source__query=query) as run:
-        eventually(lambda: (1, True) in run.told or run.error)
+        eventually(lambda: (1, True) in run.reports or run.error)
         data.source.insert_many(documents(*range(5)))  # which it does not match
-        told = len(run.told)
-        eventually(lambda: len(run.told) >= told + 2 or run.error)
+        before = len(run.reports)
+        eventually(lambda: len(run.reports) >= before + 2 or run.error)
         assert len(rows(data)) == 1
         data.source.update_one({"_id": 3}, {"$set": {"ready": True}})
         eventually(lambda: data.target.find_one({"_id": 3}) or run.error)
@@ -215,8 +215,10 @@ def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, 
             data.source.insert_many(documents(*range(start, start + 10)))
             eventually(lambda n=start: decided(data) == 110 + n or run.error)
         run.end()
-    (said,) = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
-    assert "oplog does not go back that far" in said
+    (message,) = [
+        r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()
+    ]
+    assert "oplog does not go back that far" in message
     assert good(data, tmp_path, "--all") == {}
 
 
@@ -247,13 +249,13 @@ def lose_lease(database):
         (lambda d: d.source.drop(), UsageError, "is gone"),
     ],
 )
-def test_a_lost_lease_and_a_dropped_source_end_it_with_a_sentence(data, act, error, said):
+def test_a_lost_lease_and_a_dropped_source_end_it_with_a_sentence(data, act, error, message):
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
         act(data)
         eventually(lambda: run.error)
     assert isinstance(run.error, error)
-    assert said in str(run.error)
+    assert message in str(run.error)
     assert decided(data) == 100
 
 
@@ -329,7 +331,7 @@ def test_a_steady_stream_leaves_bookmarks_that_the_next_run_can_follow(data):
     inserting.start()
     try:
         with following(data, SHORT) as run:
-            eventually(lambda: len(run.told) >= 2 or run.error)
+            eventually(lambda: len(run.reports) >= 2 or run.error)
             run.end()
     finally:
         over.set()

@@ -146,9 +146,9 @@ def test_invalid_extended_json_is_read_as_a_string(written):
 @pytest.mark.parametrize(
     ("written", "said"), [('{"a": 1, "a": 2}', "'a' stands twice"), ("[" * 100_000, "recursion")]
 )
-def test_a_filter_that_would_lose_a_part_or_is_too_deep_is_refused(written, said):
+def test_a_filter_that_would_lose_a_part_or_is_too_deep_is_refused(written, message):
     """`json_util` alone takes the last of two."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         parsed(written)
 
 
@@ -224,10 +224,10 @@ def test_ids_compare_as_on_the_server(database):
 
 
 @given(st.sets(st.integers(-9, 9)), st.dictionaries(st.integers(-9, 9), st.booleans()))
-def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(asked, there):
-    others = {key(float(value) if other else value) for value, other in there.items()}
-    found = as_asked({key(value) for value in asked}, others)
-    assert {*found.values()} == {key(v) for v in asked & {*there}}
+def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(query, stored):
+    expected_others = {key(float(value) if other else value) for value, other in stored.items()}
+    found = as_asked({key(value) for value in query}, expected_others)
+    assert {*found.values()} == {key(v) for v in query & {*stored}}
     assert all(comparable(one) == comparable(same) for one, same in found.items())
 
 

@@ -135,8 +135,8 @@ def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database):
     before = stored(any_database)
     report = run_over(any_database, documents[90:], batch=20)
     after = without_runs(any_database)
-    gone = {d["_id"] for d in before["target"]} - {d["_id"] for d in after[0]}
-    assert 0 < len(gone) <= report.counts.replaced
+    replaced = {d["_id"] for d in before["target"]} - {d["_id"] for d in after[0]}
+    assert 0 < len(replaced) <= report.counts.replaced
     command(any_database, "undo", "2", "--yes")
     assert stored(any_database) == before
     assert any_database["target.runs"].count_documents({"piece": {"$ne": None}}) == 0

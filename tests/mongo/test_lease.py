@@ -131,13 +131,13 @@ def test_another_holder_is_named_at_once(source):
 @pytest.mark.skipif(not psutil.LINUX, reason="elsewhere the start of a process is a fixed time")
 def test_a_live_holder_is_not_taken_for_dead_when_the_clock_is_set(monkeypatch):
     """The kernel then has another time of the boot, and psutil another start of each process."""
-    held, started = lease.owner(), psutil.Process().create_time()
+    own, started = lease.owner(), psutil.Process().create_time()
     boot = psutil.boot_time()
     monkeypatch.setattr(psutil, "boot_time", lambda: boot + 3600)
     monkeypatch.setattr("psutil._pslinux.boot_time", lambda: boot + 3600)
     assert psutil.Process().create_time() == pytest.approx(started + 3600)
-    assert not lease.is_dead(held)
-    assert lease.is_dead({**held, "process_started": held["process_started"] - 60})
+    assert not lease.is_dead(own)
+    assert lease.is_dead({**own, "process_started": own["process_started"] - 60})
 
 
 def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_for_foreign(

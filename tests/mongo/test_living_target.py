@@ -55,7 +55,7 @@ class Living:
         self.db, self.flags = database, {**flags, "index__folder": str(folder)}
         self.name, self.settings = f"{database.name}.target", settings_of(database, **flags)
         self.seed, self.rng = seed, random.Random()
-        self.deeds, self.gone, self.steps = [], [], []
+        self.deeds, self.vanished, self.steps = [], [], []
         self.names = dict(STEPS_OF)
         if "setName" not in database.client.admin.command("hello"):
             del self.names["follow"]
@@ -97,7 +97,7 @@ class Living:
         while (number := self._last()) > last:
             try:
                 left += undo_run(self.settings, self.name, number).left
-            except UsageError:  # only copies of what was restored
+            except UsageError:  # only copies of restored documents
                 return
         assert left or before is None or stored(self.db) == before
         if left:  # what the source no longer holds stays
@@ -145,8 +145,8 @@ class Living:
 
     def _insert(self):
         new = [self.rng.randrange(10**6) for _ in range(self.rng.randint(1, 8))]
-        there = self._texts()
-        self._write([{"_id": id_, "text": self._text()} for id_ in new if id_ not in there])
+        current = self._texts()
+        self._write([{"_id": id_, "text": self._text()} for id_ in new if id_ not in current])
 
     def _change(self):
         self._write([{"_id": id_, "text": self._text()} for id_ in self._ids()])
@@ -157,23 +157,23 @@ class Living:
 
     def _delete(self):
         ids = self._ids()
-        self.gone += ids
+        self.vanished += ids
         self._remove_from_source(ids)
 
     def _reinsert(self):
         """Insert some deleted documents again."""
-        there = self._texts()
-        gone = [id_ for id_ in dict.fromkeys(self.gone) if id_ not in there]
-        some = self.rng.sample(gone, min(len(gone), 2))
+        current = self._texts()
+        vanished = [id_ for id_ in dict.fromkeys(self.vanished) if id_ not in current]
+        some = self.rng.sample(vanished, min(len(vanished), 2))
         self._write([{"_id": id_, "text": self._text()} for id_ in some])
 
     def _retype(self):
         """Give a document an id of another type."""
-        there = self._texts()
+        current = self._texts()
         for id_ in self._ids(1):
             self._remove_from_source([id_])
             other = self.rng.choice([Int64, float, int])(id_)
-            self._write([{"_id": other, "text": there[id_]}])
+            self._write([{"_id": other, "text": current[id_]}])
 
     def _run(self, limit=None, **flags):
         """Run, and see that all is decided."""
@@ -259,8 +259,8 @@ class Living:
         assert not lost, (lost, self.steps)
         for one in before["target"]:
             id_, text = one["_id"], one["text"]
-            held = (ledger.get(id_) or {}).get("document") or {}
-            is_there = text in kept.values() or id_ in source or (id_ in ledger and held)
+            document = (ledger.get(id_) or {}).get("document") or {}
+            is_there = text in kept.values() or id_ in source or (id_ in ledger and document)
             removes = flags.get("source__on_delete") == "remove"
             assert is_there or removes, (id_, text, self.steps)
 
@@ -277,22 +277,22 @@ class Living:
             if (group := own["dedup"].get("group")) is not None:
                 groups.setdefault(group, []).append(id_)
         assert all(len(ids) == 1 for ids in groups.values()), (self.steps, groups)
-        there = self._texts()
+        current = self._texts()
         for row in self.db["target.ledger"].find({"decision": "duplicate", "against": None}):
             (head,) = groups.get(row["group"]) or [row["of"]]
-            assert head in kept or row["_id"] not in there, (self.steps, row)
-            if "output__keep" in self.flags and head in kept and row["_id"] in there:
+            assert head in kept or row["_id"] not in current, (self.steps, row)
+            if "output__keep" in self.flags and head in kept and row["_id"] in current:
                 assert updated(row["_id"]) < updated(head), (self.steps, row, head)
 
 
 @pytest.mark.standalone
 @pytest.mark.parametrize(
-    ("keep", "others"), [([], 0), (["newest:updated"], 0), (["newest:updated"], 6)]
+    ("keep", "references"), [([], 0), (["newest:updated"], 0), (["newest:updated"], 6)]
 )
-def test_every_step_leaves_a_sound_target(any_database, keep, others, pytestconfig, tmp_path):
+def test_every_step_leaves_a_sound_target(any_database, keep, references, pytestconfig, tmp_path):
     """In the end the target holds the texts that one run over the source would keep.
 
-    others: number of texts that are in another collection as well.
+    references: number of texts that are in another collection as well.
     """
     steps = 500 if pytestconfig.getoption("--thorough") else STEPS
     steps = int(steps * pytestconfig.getoption("--scale"))
@@ -302,8 +302,8 @@ def test_every_step_leaves_a_sound_target(any_database, keep, others, pytestconf
             flags["ledger__document"] = "whole"
         for name in any_database.list_collection_names():
             any_database.drop_collection(name)
-        if others:
-            any_database.other.insert_many({"text": text} for text in corpus()[:others])
+        if references:
+            any_database.other.insert_many({"text": text} for text in corpus()[:references])
             flags["source__against"] = any_database.other.full_name
         living = Living(any_database, flags, tmp_path / "living", seed)
         living.step(0, "insert")

@@ -40,12 +40,12 @@ def expect_as_fresh(database):
 def test_check_accepts_nearest_candidates_that_were_refreshed_since(any_database, tmp_path):
     any_database.source.insert_many(make_corpus(300, seed=1))
     run_here(any_database)
-    anew = any_database.target.distinct("dedup.refused.of")[::2]
-    for of in anew:
+    changed_ids = any_database.target.distinct("dedup.refused.of")[::2]
+    for of in changed_ids:
         any_database.source.update_one({"_id": of}, {"$set": {"text": f"{OTHER}{of} 不 {of % 7}"}})
     assert run_here(any_database, **REFRESH).refreshed["changed"] >= 10
     assert good(any_database, tmp_path, "--all") == {}
-    other = {"dedup.refused.of": {"$exists": True, "$nin": anew}}
+    other = {"dedup.refused.of": {"$exists": True, "$nin": changed_ids}}
     any_database.target.update_one(other, {"$set": {"dedup.refused.similarity": 0.123}})
     assert any("refused" in one for one in wrong(any_database, tmp_path, "--all")[str(DIFFERS)])
 
@@ -62,11 +62,11 @@ def test_a_refresh_gives_the_target_of_a_fresh_run_and_undo_is_its_inverse(any_d
     report = run_here(any_database, **REFRESH)
     assert report.refreshed == {"changed": 3, "deleted": 2}
     assert any_database.target.find_one({"_id": first})["text"] == OTHER
-    said = " ".join(command(any_database, "undo", "2", "--yes").split())
+    output = " ".join(command(any_database, "undo", "2", "--yes").split())
     counts = report.counts
     rows = counts.scanned - counts.kept
     removed = f"{counts.kept:,} documents removed from {any_database.name}.target"
-    assert f"{removed}, {rows:,} rows from its ledger." in said
+    assert f"{removed}, {rows:,} rows from its ledger." in output
     assert stored(any_database) == before
     run_here(any_database, **REFRESH)
     assert good(any_database, tmp_path, "--all") == {}
@@ -113,9 +113,9 @@ def test_without_the_options_the_report_names_them(database):
     database.source.insert_many(versions(20))
     run_here(database)
     change(database)
-    said = " ".join(command(database, "run", "--source", "source", "--yes").split())
-    told = "since they were decided, the source has changed or deleted 3 documents;"
-    assert f"{told} `--on-change refresh --on-delete remove` mends it." in said
+    output = " ".join(command(database, "run", "--source", "source", "--yes").split())
+    warning = "since they were decided, the source has changed or deleted 3 documents;"
+    assert f"{warning} `--on-change refresh --on-delete remove` mends it." in output
 
 
 @pytest.mark.standalone

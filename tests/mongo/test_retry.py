@@ -197,21 +197,21 @@ def test_transient_errors_are_told_from_permanent_ones(error, expected):
 
 
 def test_without_a_server_the_waiting_is_reported_and_can_be_stopped():
-    said = []
-    asked = []
+    messages = []
+    calls = []
 
     class Told(Log):
         def waiting(self, seconds):
-            said.append(seconds)
+            messages.append(seconds)
 
     def stop():
-        return len(said) > 1
+        return len(messages) > 1
 
     retry = RetryPolicy(60, Told(), stop, is_ready=lambda: False)
     with pytest.raises(KeyboardInterrupt):
-        retry(lambda: asked.append(1))
-    assert not asked
-    assert said[0] == 1
+        retry(lambda: calls.append(1))
+    assert not calls
+    assert messages[0] == 1
 
 
 def test_after_the_time_the_error_of_the_driver_is_raised():

@@ -137,11 +137,11 @@ def test_a_right_to_a_whole_database_that_is_missing_is_named_in_few_words(serve
     ],
 )
 def test_a_right_that_is_missing_is_named_before_anything_is_written(
-    server, database, collection, action, said
+    server, database, collection, action, message
 ):
     error = refusal("run", *NAMES, DEDUP_URI=user_with(server, (collection, action)))
     assert error.code == 2, error
-    assert said in str(error)
+    assert message in str(error)
     assert "Grant `read`" in str(error) or "does not exist" in str(error)
     assert "正" not in str(error)
     assert database.list_collection_names() == ["source"]
@@ -159,9 +159,9 @@ def test_without_the_right_to_follow_the_source_ids_are_compared_and_that_is_sai
     invoke("run", *NAMES, DEDUP_URI=uri)
     assert_each_source_id_is_in_one_place(database)
     is_replica_set = "setName" in database.client.admin.command("hello")
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == is_replica_set
-    assert all("no right to changeStream" in line for line in said)
+    message = [record.getMessage() for record in caplog.records]
+    assert len(message) == is_replica_set
+    assert all("no right to changeStream" in line for line in message)
 
 
 @pytest.mark.usefixtures("database")

@@ -70,7 +70,7 @@ def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(any_database, caplog):
     assert any(f"_id -{number}" in caplog.text for number in (2000000, 2000001))
     kept, ledger = outcome(any_database)
     assert {row["_id"] for row in (*kept, *ledger)} == {1, 2, 3}
-    assert any_database["target.runs"].find_one({"of": 2})  # with what is missing
+    assert any_database["target.runs"].find_one({"of": 2})  # with the missing documents
     run_here(any_database, **REFRESH)
     command(any_database, "undo", "4", "--yes")
 
@@ -89,8 +89,8 @@ def test_rows_of_any_id_come_back(any_database, tmp_path):
     run_here(any_database, **REFRESH)
     assert good(any_database, tmp_path, "--all") == {}
     command(any_database, "undo", "2", "--yes")
-    for name, there in before.items():
-        assert sorted(keys_of(any_database, name)) == there
+    for name, documents in before.items():
+        assert sorted(keys_of(any_database, name)) == documents
     assert good(any_database, tmp_path, "--all").keys() == {"differs from the source"}
 
 

@@ -186,10 +186,10 @@ def test_short_texts_are_duplicates_only_if_equal(database):
     assert (counts.short_kept, counts.short_duplicate) == (4, 2)
 
 
-@pytest.mark.parametrize("wanted", ["secondary", "nearest"])
-def test_a_read_preference_is_for_the_source_alone(any_database, wanted):
+@pytest.mark.parametrize("preference", ["secondary", "nearest"])
+def test_a_read_preference_is_for_the_source_alone(any_database, preference):
     any_database.source.insert_many([{"_id": i, "text": f"第{i % 4}段正文"} for i in range(8)])
-    uri = f"{uri_of(any_database)}&readPreference={wanted}"
+    uri = f"{uri_of(any_database)}&readPreference={preference}"
     for count in (4, 8):
         run_here(any_database, connection__uri=uri, limit=4)
         decided = any_database.target.count_documents({})

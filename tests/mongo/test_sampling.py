@@ -37,7 +37,7 @@ def filled(database):
     return database
 
 
-def drawn(database, number, seed=0, *, has_runs=True):
+def sample_of(database, number, seed=0, *, has_runs=True):
     rows = SimpleNamespace(has_runs=has_runs, marks_only={"_id": 1, "dedup": 1})
     target = SimpleNamespace(retry=NO_RETRY, rows=rows)
     target.documents, target.ledger = database.target, database["target.ledger"]
@@ -52,7 +52,7 @@ def ids(pairs):
 
 
 def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled):
-    pairs = drawn(filled, 40)
+    pairs = sample_of(filled, 40)
     assert len(pairs) == len({pair.keys for pair in pairs}) == 40
     assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
     assert ids(pairs[:20:2]) == [*range(10)]
@@ -63,30 +63,30 @@ def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled):
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled):
-    assert drawn(filled, 40, 7) == drawn(filled, 40, 7)
-    assert {*ids(drawn(filled, 40, 7))} != {*ids(drawn(filled, 40, 8))}
+    assert sample_of(filled, 40, 7) == sample_of(filled, 40, 7)
+    assert {*ids(sample_of(filled, 40, 7))} != {*ids(sample_of(filled, 40, 8))}
 
 
 def test_pairs_missing_of_one_kind_are_drawn_of_the_other(filled):
     filled.target.delete_many({"_id": {"$nin": ["k1", "k2"]}})
-    found = [pair.decision for pair in drawn(filled, 40)]
+    found = [pair.decision for pair in sample_of(filled, 40)]
     assert (found.count("duplicate"), found.count("kept")) == (38, 2)
     filled["target.ledger"].delete_many({"_id": {"$gt": 2}})
-    found = [pair.decision for pair in drawn(filled, 40)]
+    found = [pair.decision for pair in sample_of(filled, 40)]
     assert (found.count("duplicate"), found.count("kept")) == (3, 2)
 
 
 def test_the_random_half_is_spread_over_all(filled):
-    chosen = [i for i in ids(drawn(filled, 60, 3)[30:]) if isinstance(i, int)]
+    chosen = [i for i in ids(sample_of(filled, 60, 3)[30:]) if isinstance(i, int)]
     assert max(chosen) > 150
     assert min(chosen) < 60
 
 
 def test_a_form_that_has_no_place_for_refusals_gives_near_duplicates_only(filled):
-    assert {pair.decision for pair in drawn(filled, 40, has_runs=False)} == {"duplicate"}
+    assert {pair.decision for pair in sample_of(filled, 40, has_runs=False)} == {"duplicate"}
 
 
 @pytest.mark.parametrize("seed", [0, 5 * 1_073_741_814, 2**63 - 1])
 def test_any_seed_draws_and_a_digest_of_another_type_does_no_harm(filled, seed):
     filled["target.ledger"].update_one({"_id": 7}, {"$set": {"digest": "x"}})
-    assert len(drawn(filled, 40, seed)) == 40
+    assert len(sample_of(filled, 40, seed)) == 40

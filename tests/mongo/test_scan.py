@@ -124,10 +124,10 @@ def slow_row(one):
 
 
 def said_of(source, row):
-    return told(lambda: source.read(row))
+    return result_of(lambda: source.read(row))
 
 
-def told(read):
+def result_of(read):
     """Return a read document with its id to the byte, or the error if the id is damaged."""
     try:
         document = read()
@@ -158,7 +158,7 @@ def test_a_document_is_read_as_by_decoding_it(one, field, most):
     rows = raw_page(array_of(good, one, good), [field.split(".")])
     assert [row.raw for row in rows] == [good, one, good]
     source = source_of(field, most)
-    assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
+    assert result_of(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
 
 
 @settings(max_examples=100)
@@ -174,7 +174,7 @@ def test_several_fields_are_read_as_by_decoding_the_document(one, fields, most):
     good = bson.encode({"_id": 0, "text": "good", "a": {"b": "too"}})
     source = source_of(fields, most)
     rows = raw_page(array_of(good, one, good), [name.split(".") for name in fields.split(",")])
-    assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
+    assert result_of(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
 
 
 @settings(max_examples=100)
@@ -204,7 +204,9 @@ def test_no_byte_of_a_document_can_be_changed_unseen(damage):
         slow = slow_row(one)
         if slow is not None:
             page = raw_page(array_of(one), [["text"]])
-            assert told(lambda page=page: source.documents_of(page)[0]) == said_of(source, slow)
+            assert result_of(lambda page=page: source.documents_of(page)[0]) == said_of(
+                source, slow
+            )
 
 
 @given(st.binary(max_size=6))

@@ -20,7 +20,7 @@ from tests.running import (
     uri_of,
 )
 
-# what is half done differs between the servers, and between the signals only the code
+# the half-written batch differs between the servers, the exit code between the signals
 ON_SERVERS = [("replica_set", signal.SIGINT, 130), ("standalone", signal.SIGTERM, 143)]
 
 
@@ -75,9 +75,9 @@ def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database):
     with failing(database, "insert", blockConnection=True, blockTimeMS=400):
         environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
         process, master = on_terminal(["run", *names], environment, columns=200)
-        said = b""
-        while b"kept, " not in said:
-            said += os.read(master, 4096)
+        output = b""
+        while b"kept, " not in output:
+            output += os.read(master, 4096)
         os.close(master)
         assert process.wait(60) == 129
     row = database["target.runs"].find_one({"_id": 1}) or {}

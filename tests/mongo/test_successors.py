@@ -33,7 +33,7 @@ def decided(database, documents, **flags):
     return stored(database)
 
 
-def held(database):
+def outcome_of(database):
     return {d["_id"] for rows in stored(database).values() for d in rows}
 
 
@@ -69,9 +69,9 @@ def test_a_source_that_loses_its_texts_takes_nothing_out(any_database, what):
 def test_nearly_equal_texts_are_copies_of_one_as_well(any_database):
     before = decided(any_database, questions(60))
     for n in range(60):
-        told = f"您访问的页面不存在，可能已被删除或暂时无法访问，请返回首页。{'。' * (n % 3)}"
+        notice = f"您访问的页面不存在，可能已被删除或暂时无法访问，请返回首页。{'。' * (n % 3)}"
         any_database.source.update_one(
-            {"_id": n}, {"$set": {"text": f"<p>{told}</p>" * (1 + n % 2)}}
+            {"_id": n}, {"$set": {"text": f"<p>{notice}</p>" * (1 + n % 2)}}
         )
     with pytest.raises(StateMismatch, match="are copies of one now"):
         run_here(any_database, source__on_change="refresh")
@@ -109,7 +109,7 @@ def test_a_limit_leaves_the_rest_as_it_was(any_database, tmp_path):
     assert report.changed["changed"] == 35
     any_database.source.delete_many({"_id": {"$gte": 5, "$lt": 40}})
     run_here(any_database, source__on_change="refresh")
-    assert held(any_database) == {*range(50)}
+    assert outcome_of(any_database) == {*range(50)}
     assert {question(n) for n in range(5, 50)} <= texts(any_database)
     good(any_database, tmp_path, "--all")
 
@@ -136,7 +136,7 @@ def test_documents_deleted_while_a_run_reads_stay(any_database, monkeypatch, tmp
     report = run_here(any_database, source__on_change="refresh")
     assert report.refreshed == {"changed": 1, "deleted": 0}
     assert {question(0), question(2)} <= texts(any_database)
-    assert held(any_database) == {*range(22)}
+    assert outcome_of(any_database) == {*range(22)}
     good(any_database, tmp_path, "--all")
 
 
@@ -149,19 +149,19 @@ def test_a_query_takes_out_nothing_that_another_one_decided(any_database, tmp_pa
     any_database.source.delete_many({"_id": {"$in": [4, 5]}})
     mends = {"source__on_change": "refresh", "source__on_delete": "remove"}
     run_here(any_database, source__query='{"part": "a"}', **mends)
-    assert held(any_database) == {*range(20)} - {4}
+    assert outcome_of(any_database) == {*range(20)} - {4}
     assert question(3) in texts(any_database)
     assert question(2) not in texts(any_database)
     good(any_database, tmp_path, "--all")
     run_here(any_database, **mends)
-    assert held(any_database) == {*range(20)} - {4, 5}
+    assert outcome_of(any_database) == {*range(20)} - {4, 5}
     good(any_database, tmp_path, "--all")
 
 
 def test_a_run_decides_nothing_twice_that_it_counts(any_database, tmp_path):
     any_database.source.insert_many(questions(100))
     run_until(any_database, 2, run__batch_documents=20)
-    assert held(any_database) == {*range(40)}
+    assert outcome_of(any_database) == {*range(40)}
     any_database.source.update_many({"_id": {"$lt": 5}}, LONGER)
     report = run_here(any_database, source__on_change="refresh")
     assert (report.number, report.counts.scanned, report.refreshed["changed"]) == (2, 65, 5)
@@ -186,7 +186,7 @@ def test_a_stop_leaves_the_rest_as_it_was(any_database, tmp_path):
     for n in range(10):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
     run_until(any_database, 2, source__on_change="refresh", run__batch_documents=2)
-    assert held(any_database) == {*range(30)}
+    assert outcome_of(any_database) == {*range(30)}
     changed = texts(any_database) - {d["text"] for d in before["target"]}
     assert 0 < len(changed) < 10
     good(any_database, tmp_path, "--all")

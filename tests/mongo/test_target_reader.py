@@ -74,15 +74,15 @@ def test_missing_documents_and_documents_without_text_are_left_out(database):
 def removing(monkeypatch, database, id_):
     """Remove a document between two batches, with its text no longer in memory."""
     settle, decide = RunProgress.settle, RunProgress.decide
-    gone = threading.Event()
+    dropped_event = threading.Event()
 
     def watched(course, *written):
         settle(course, *written)
         database.target.delete_one({"_id": id_})
-        gone.set()
+        dropped_event.set()
 
     def waiting(course, batch):
-        assert batch.documents[0].id == id_ or gone.wait(60)
+        assert batch.documents[0].id == id_ or dropped_event.wait(60)
         return decide(course, batch)
 
     monkeypatch.setattr(greedy, "MEMORY", 0)
@@ -91,7 +91,7 @@ def removing(monkeypatch, database, id_):
 
 
 OTHER = "另一段正文，说的是别的事情。"
-# texts, settings; what is kept, with `void`; what is dropped, for which one, why; how many are void
+# texts, settings; kept ids with `void`; dropped ids with `of` and reason; number of void ones
 REMOVALS = {
     "later copies are duplicates of the one that was kept instead": (
         [LONG, OTHER, LONG, f"{LONG}吗", LONG, f"下{LONG}"],
@@ -144,8 +144,8 @@ def decided(database):
 
 
 def new_of(database, **settings):
-    held = [database.target, database["target.ledger"]]
-    return Source(database.source, SourceSettings(**settings), decided=held)
+    collections = [database.target, database["target.ledger"]]
+    return Source(database.source, SourceSettings(**settings), decided=collections)
 
 
 def numbers(found):
@@ -156,7 +156,7 @@ WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def queries(monkeypatch):
     """Return the names of the collections that are read page by page, of 20 documents."""
     names = []
 
@@ -176,8 +176,8 @@ def trusted(database, without=-1):
     ids = [row["_id"] for row in rows if row["_id"] != without]
     keys = {b"\x10_id\0" + id_.to_bytes(4, "little") for id_ in ids}
 
-    def holds(asked):
-        return module.np.array([key in keys for key in asked.list()], dtype=bool)
+    def holds(queries):
+        return module.np.array([key in keys for key in queries.list()], dtype=bool)
 
     return lambda: holds
 
@@ -197,11 +197,11 @@ ALL, FEW = range(50, 51), range(10)  # pages of the target that are read
     ids=["all", "with a query", "all but one", "proof", "none"],
 )
 def test_the_index_spares_reading_the_targets_ids_and_overlooks_nothing(
-    decided, asked, settings, index, read
+    decided, queries, settings, index, read
 ):
     found = new_of(decided, **settings)
     found.trust(index(decided))
     assert numbers(found) == WANTED
     assert found.known == 1000 - len(WANTED)
-    assert asked.count("target") in read
-    assert asked.count("target.ledger") == 50
+    assert queries.count("target") in read
+    assert queries.count("target.ledger") == 50

@@ -154,7 +154,7 @@ def test_an_open_tag_in_one_field_does_not_swallow_the_next(database):
 
 
 def test_documents_without_a_text_in_any_field_or_with_something_else_are_skipped(database):
-    given = {
+    values = {
         1: {"title": "甲", "body": None},
         2: {"title": None},
         3: {"title": "乙乙乙", "body": 5},
@@ -164,14 +164,16 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
         7: {"body": ["戊", "己"]},
         8: {"title": [{"when": datetime(2026, 1, 1, tzinfo=UTC)}], "body": "辛"},
     }
-    database.source.insert_many({"_id": n, **document} for n, document in given.items())
+    database.source.insert_many({"_id": n, **document} for n, document in values.items())
     run_here(database, source__field="title,body")
     kept, ledger = outcome(database)
-    assert [{**d, "dedup": 0} for d in kept] == [{"_id": n, **given[n], "dedup": 0} for n in (1, 7)]
+    assert [{**d, "dedup": 0} for d in kept] == [
+        {"_id": n, **values[n], "dedup": 0} for n in (1, 7)
+    ]
     reasons = {2: "missing", **dict.fromkeys((3, 4, 5, 8), "not_text"), 6: "empty"}
     assert {row["_id"]: row["reason"] for row in ledger} == reasons
-    told = "the field {!r} holds something that is no text"
-    where = {3: told.format("body"), **dict.fromkeys((4, 8), told.format("title"))}
+    message = "the field {!r} holds something that is no text"
+    where = {3: message.format("body"), **dict.fromkeys((4, 8), message.format("title"))}
     assert {row["_id"]: row["detail"] for row in ledger if "detail" in row} == where
 
 
@@ -244,22 +246,22 @@ def test_every_command_works_on_a_target_of_several_fields(any_database, tmp_pat
         return command(any_database, *words, DEDUP_INDEX__FOLDER=folder)
 
     row = ledger.find_one({"reason": "near"})
-    there = source.find_one({"_id": row["_id"]})
-    assert row["document"] == there
+    document = source.find_one({"_id": row["_id"]})
+    assert row["document"] == document
     assert "duplicate: near" in do("inspect", row["_id"])
     before = outcome(any_database)
     do("restore", row["_id"])
     back = any_database.target.find_one({"_id": row["_id"]})
     number = back.pop("dedup")["run"]
-    assert back == (cleaned(there, "title,body") if stored == "cleaned" else there)
+    assert back == (cleaned(document, "title,body") if stored == "cleaned" else document)
     assert good(any_database, tmp_path, "--all") == {}
     do("undo", str(number), "--yes")
     assert outcome(any_database) == before
     assert good(any_database, tmp_path, "--all") == {}
     listed = do("list", "--what", "near", "--texts", "--format", "jsonl").splitlines()
     texts = [json.loads(line)["text"] for line in listed]
-    assert compared(there, "title,body", Cleaner().clean) in texts
-    source.insert_one({**there, "_id": "new", "title": f"<div>{there['title']}</div>"})
+    assert compared(document, "title,body", Cleaner().clean) in texts
+    source.insert_one({**document, "_id": "new", "title": f"<div>{document['title']}</div>"})
     assert run_here(any_database, dry_run=True, **flags).counts.duplicates == 1
     assert outcome(any_database) == before
     kept = any_database.target.find_one({"body": {"$type": "array"}})["_id"]

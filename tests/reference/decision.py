@@ -82,7 +82,7 @@ class NaiveFirstWins:
     replaced: dict[int, NaiveDecision] = field(default_factory=dict)
     near: dict[int, list[NaiveText]] = field(default_factory=dict)  # in the group of each kept text
     texts: dict[int, NaiveText] = field(default_factory=dict)
-    gone: set[int] = field(default_factory=set)
+    removed: set[int] = field(default_factory=set)
     kept: list[NaiveKept] = field(default_factory=list)
     simhashes: list[tuple[int, NaiveKept]] = field(default_factory=list)
     equal: dict[tuple[str, Any], list[NaiveKept]] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class NaiveFirstWins:
         equal = [kept.number for kept in self.equal.get(("text", text.text), [])]
         if equal and equal[-1] in self.replaced:
             equal = []
-        if equal and equal[-1] not in self.gone:
+        if equal and equal[-1] not in self.removed:
             exact = NaiveDecision(equal[-1], 0, 1.0, None, ("text",), "exact")
             if self._supersedes(number, text, equal[-1]):
                 self.replaced[equal[-1]] = replace(exact, of=number)
@@ -110,8 +110,8 @@ class NaiveFirstWins:
             found = [(k, by) for k, by in found if self.agreement(k.text, text) >= least]
         found.sort(key=lambda pair: self.rank(pair[0], text))
         compared = found[: self.most_candidates]
-        void |= {kept.number for kept, _ in compared} & self.gone
-        compared = [(kept, by) for kept, by in compared if kept.number not in self.gone]
+        void |= {kept.number for kept, _ in compared} & self.removed
+        compared = [(kept, by) for kept, by in compared if kept.number not in self.removed]
         cut = max(len(found) - self.most_candidates, 0)
         tried = {"candidates": len(found), "cut": cut, "void": frozenset(void)}
         joined, refused = [], []
@@ -165,7 +165,7 @@ class NaiveFirstWins:
 
     def restart(self):
         """Remove all kept texts from the index."""
-        for known in (self.gone, self.kept, self.simhashes, self.equal):
+        for known in (self.removed, self.kept, self.simhashes, self.equal):
             known.clear()
 
     def keep(self, number, text):

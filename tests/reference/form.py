@@ -53,7 +53,7 @@ class Form:
     answer: list[Token]
     explanation: list[Token]
     lines: list[list[Token]]
-    asked: list[Token]
+    compared: list[Token]
     asks: bool
     is_long: bool
 
@@ -179,10 +179,10 @@ def formula_brackets(text):
     return found
 
 
-def phrase(text, i, wanted):
+def phrase(text, i, words):
     """Return the length of the longest phrase of some kinds at an offset, or 0."""
     found = _phrases().get(text[i : i + 1], ())
-    return next((len(p) for p, kinds in found if kinds & wanted and text.startswith(p, i)), 0)
+    return next((len(p) for p, kinds in found if kinds & words and text.startswith(p, i)), 0)
 
 
 @cache
@@ -279,8 +279,8 @@ def asks(text, is_long):
     body = re.sub("[ \n。!]+$", "", text)
     if body[-1:] in tuple("?是为=_"):
         return True
-    asked = any(c == "?" and 4 * (len(text) - i) <= len(text) + 80 for i, c in enumerate(text))
-    if not is_long and (asked or any(m["blank"] for m in SCANNER.finditer(text))):
+    compared = any(c == "?" and 4 * (len(text) - i) <= len(text) + 80 for i, c in enumerate(text))
+    if not is_long and (compared or any(m["blank"] for m in SCANNER.finditer(text))):
         return True
     last = re.sub("(?s).*[\n。!?]", "", body).lstrip(" ")
     if not is_long:
@@ -300,6 +300,6 @@ def form_of(text):
     )
     lines = [stem.tokens[i:j] for i, j in pairwise([*stem.starts, len(stem.tokens)]) if i < j]
     is_long = len(lines) > 3 or len(parts.stem) > 300
-    asked = [*stem.tokens, *(t for choice in choices for t in choice)]
+    compared = [*stem.tokens, *(t for choice in choices for t in choice)]
     asking = asks(parts.stem, is_long)
-    return Form(stem.tokens, choices, answer, explanation, lines, asked, asking, is_long)
+    return Form(stem.tokens, choices, answer, explanation, lines, compared, asking, is_long)

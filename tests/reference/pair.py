@@ -231,16 +231,16 @@ def _notation(form):
 
 
 def _own_features(a, b, differences):
-    here = [one for one in differences if not one.moved]
+    unmoved = [one for one in differences if not one.moved]
     same = {
-        t.key for one in map(Change, here) if one.null or one.alike for t in one.difference.both
+        t.key for one in map(Change, unmoved) if one.null or one.alike for t in one.difference.both
     }
     of_a, of_b = _weights(a.asked), _weights(b.asked)
     totals = [sum(of_a.values()), sum(of_b.values())]
     both = sum(min(weight, of_b[key]) for key, weight in of_a.items() if key in of_b)
     own = [_own(a, of_b.keys() | same), _own(b, of_a.keys() | same)]
     changed = (
-        [t for one in here for t in side(one)] for side in (lambda d: d.left, lambda d: d.right)
+        [t for one in unmoved for t in side(one)] for side in (lambda d: d.left, lambda d: d.right)
     )
     pairs = {
         "own": [sum(w for w, _ in x) / max(all_, 1.0) for x, all_ in zip(own, totals, strict=True)],

@@ -52,5 +52,5 @@ def naive_grams(text):
 
 def naive_jaccard(a, b):
     """Return the share of the grams of either text that both have."""
-    grams, others = naive_grams(a), naive_grams(b)
-    return len(grams & others) / len(grams | others)
+    grams, right_grams = naive_grams(a), naive_grams(b)
+    return len(grams & right_grams) / len(grams | right_grams)
