@@ -50,8 +50,8 @@ class Documents:
     text. id_of: returns the id of a key.
 
     Only for several text fields: marked, the texts with a break between the fields, see
-    native/bytes_column; before cleaning `texts` are the same. field_offsets: int64 (n, k), offset of
-    the value of each of k fields, 0 if missing; `text_at` is the largest of them.
+    native/bytes_column; before cleaning `texts` are the same. field_offsets: int64 (n, k), offsets
+    of the values of k fields, 0 if missing; `text_at` is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.
     """

@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,12 @@ def test_docstrings_comments_and_names_use_the_words_of_the_house(folder):
     files = [file for file in FILES if file.is_relative_to(ROOT / folder)]
     assert files
     assert [line for file in files for line in _found(file)] == []
+
+
+def test_no_file_of_the_package_is_long_or_shares_its_name():
+    files = [file for file in FILES if file.is_relative_to(ROOT / "dedup_job")]
+    files += [file for file in FILES if file.is_relative_to(ROOT / "src")]
+    lines = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in files}
+    assert {file: n for file, n in lines.items() if n > 450} == {}
+    names = Counter(file.name for file in files)
+    assert {name for name, n in names.items() if n > 1} == {"__init__.py", "bind.cpp"}

@@ -25,7 +25,7 @@ from dedup_job.mongo.audit import held_counts
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.records import PairReader, Record, Records
 from dedup_job.mongo.sampling import Sampler, naming
-from dedup_job.mongo.state import is_by_hand, with_checkpoint
+from dedup_job.mongo.state import with_checkpoint
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import (
     DUPLICATE,
@@ -36,7 +36,7 @@ from dedup_job.runs.decided import (
     ListFilter,
     ListKind,
 )
-from dedup_job.runs.run_record import QUIET, About, Progress, Run, Status
+from dedup_job.runs.run_record import QUIET, About, Progress, Run, Status, is_by_hand
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings, expect_settings
 

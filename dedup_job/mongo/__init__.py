@@ -32,17 +32,17 @@ _SHOWN_OPTIONS = (  # any other may hold a secret, if only by a slip of the pen
 
 
 def is_well_formed(uri: str) -> bool:
-    """Tell whether user, password and hosts of a connection string can be told apart."""
+    """Return whether user, password and hosts of a connection string can be told apart."""
     return _PARTS.fullmatch(uri) is not None
 
 
 def names_server(text: str) -> bool:
-    """Tell whether a text begins as a connection string does."""
+    """Return whether a text begins as a connection string does."""
     return _SCHEME.match(text) is not None
 
 
 def has_password(text: str) -> bool:
-    """Tell whether a text is a connection string with a password, or looks like one."""
+    """Return whether a text is a connection string with a password, or looks like one."""
     if parts := _PARTS.fullmatch(text):
         options = unquote(parts["options"] or "")
         return bool(parts["password"]) or _SECRET_OPTION.search(options) is not None

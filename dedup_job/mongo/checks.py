@@ -305,7 +305,7 @@ def check_same_source(former: str, now: str, target: str) -> None:
 
 
 def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
-    """Tell whether two stamps are equal; as_made: except for the version of the rules."""
+    """Return whether two stamps are equal; as_made: except for the version of the rules."""
     return {**former, "rules": now["rules"]} == now if as_made else former == now
 
 

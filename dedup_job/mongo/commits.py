@@ -53,7 +53,7 @@ class _Rows:
 
 @cache
 def takes_many() -> bool:
-    """Tell whether this version of the driver writes many raw documents in place of one."""
+    """Return whether this version of the driver writes many raw documents in place of one."""
     two = bson.encode({"a": 1}) * 2
     try:
         return bson.encode(_Rows(two)) == two  # type: ignore[arg-type]

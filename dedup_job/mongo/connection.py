@@ -295,7 +295,7 @@ def lacking(right: str) -> UsageError:
 
 
 def is_transient(e: PyMongoError) -> bool:
-    """Tell whether an error may pass, so that a retry can succeed."""
+    """Return whether an error may pass, so that a retry can succeed."""
     if isinstance(e, ConnectionFailure | CursorNotFound) or e.timeout:
         return True
     if any(e.has_error_label(label) for label in _LABELS):

@@ -163,7 +163,7 @@ def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Ele
 
 
 def repeats(raw: bytes, path: Sequence[str]) -> bool:
-    """Tell whether a field on this path is repeated, so that readers may take either one."""
+    """Return whether a field on this path is repeated, so that readers may take either one."""
     for name in path:
         found = [element for element in elements(raw) if element.name == name.encode()]
         if len(found) != 1 or found[0].kind != DOCUMENT:
@@ -173,7 +173,7 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
 
 
 def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
-    """Tell whether a server accepts the document nested in another one.
+    """Return whether a server accepts the document nested in another one.
 
     It must be well-formed, its names UTF-8 that do not begin with $, and at most 64 levels deep.
     """

@@ -134,7 +134,7 @@ def _both(query: Mapping[str, Any] | None, ids: Mapping[str, Any]) -> Mapping[st
 
 
 def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
-    """Tell whether none of the collections holds a document."""
+    """Return whether none of the collections holds a document."""
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
 
 

@@ -46,13 +46,13 @@ from dedup_job.mongo.replacing import (
     entry_size,
 )
 from dedup_job.mongo.rows import run_of
-from dedup_job.mongo.state import BY_HAND, PIECE, is_by_hand, next_run
+from dedup_job.mongo.state import PIECE, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run_record import Checkpoint, Progress, Status
+from dedup_job.runs.run_record import BY_HAND, Checkpoint, Progress, Status, is_by_hand
 
 log = logging.getLogger("dedup")
 _Keys = Set[bytes]

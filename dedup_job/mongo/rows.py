@@ -299,7 +299,7 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
 
 
 def fits_in_chunk(raw: bytes) -> bool:
-    """Tell whether a document can be nested in a chunk of removed rows, a row of `T.runs`."""
+    """Return whether a document can be nested in a chunk of removed rows, a row of `T.runs`."""
     return len(raw) <= MAX_DOCUMENT_BYTES - _SPARE and raw_bson.is_nestable(raw)
 
 

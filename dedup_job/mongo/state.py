@@ -32,12 +32,11 @@ from dedup_job.mongo.connection import (
     operation_time,
 )
 from dedup_job.mongo.raw_bson import LENIENT
-from dedup_job.runs.run_record import Checkpoint, Run, Status, in_utc
+from dedup_job.runs.run_record import BY_HAND, Checkpoint, Run, Status, in_utc
 from dedup_job.runs.status import LeaseHolder, RunState, TargetStatus
 
 FORMAT = 1
 PIECE = "piece"  # field of a row of T.runs with documents removed from target or ledger
-BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
 LEASE_SECONDS = 60
 RENEW_SECONDS = 10
 RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
@@ -48,11 +47,6 @@ LAST_WORD_SECONDS = 3.0  # for a write before the end that may be left out
 _SUFFIX = ".state"
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
 _RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}  # no entry of a person
-
-
-def is_by_hand(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row of `T.runs` is a restore or requeue by a person, undone or not."""
-    return row.get("status") in BY_HAND or "given" in row
 
 
 def with_checkpoint(run: Run, state: Mapping[str, Any]) -> Run:
@@ -82,7 +76,7 @@ def owner() -> dict[str, Any]:
 
 
 def is_dead(lease: Mapping[str, Any]) -> bool:
-    """Tell whether the holder was a process of this machine that has ended."""
+    """Return whether the holder was a process of this machine that has ended."""
     if lease.get("machine") != _machine() or not {"pid", "process_started"} <= lease.keys():
         return False
     boot = _boot()

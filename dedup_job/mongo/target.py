@@ -30,11 +30,11 @@ from dedup_job.mongo.replacing import (
     take_back,
     undecided_again,
 )
-from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
+from dedup_job.mongo.state import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run_record import Checkpoint, Run, Scope, Status
+from dedup_job.runs.run_record import Checkpoint, Run, Scope, Status, is_by_hand
 
 _WAY_OUT = Message(
     "All that was decided is written. What is missing is decided again by the same command, while "
@@ -204,7 +204,7 @@ class Target(TargetReader):
         return checkpoint
 
     def is_alone(self, batch: Batch, decisions: Decisions) -> bool:
-        """Tell whether a batch removes documents, so that no other may be written meanwhile."""
+        """Return whether a batch removes documents, so that no other may be written meanwhile."""
         return bool(batch.documents.former) or decisions.superseded is not None
 
     def write(self, batch: Batch, decisions: Decisions, report: Run, number: int) -> None:

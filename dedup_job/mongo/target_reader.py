@@ -45,9 +45,9 @@ from dedup_job.mongo.reading import (
 )
 from dedup_job.mongo.rows import KeptRows, fits_in_chunk, groups_in
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import PIECE, OwnRow, State, is_by_hand
+from dedup_job.mongo.state import PIECE, OwnRow, State
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.runs.run_record import Run
+from dedup_job.runs.run_record import Run, is_by_hand
 
 _NAMED = 5  # documents in a message
 _ALL: Mapping[str, Any] = MappingProxyType({})

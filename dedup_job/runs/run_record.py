@@ -30,6 +30,14 @@ class Status(StrEnum):
     REQUEUED = Message("requeued")  # no run: a person took one row out of the ledger
 
 
+BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
+
+
+def is_by_hand(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of `T.runs` is a restore or requeue by a person, undone or not."""
+    return row.get("status") in BY_HAND or "given" in row
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The query and the limit of a run; an unfinished run is resumed with the same ones."""

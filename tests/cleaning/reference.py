@@ -163,7 +163,7 @@ class _Reader:
         return next(m for m in closings if m[1].lower() == name).end()
 
     def _is_meant(self, match, name):
-        """Tell whether a bare name with other uses is a tag; `x<p>y` is mathematics."""
+        """Return whether a bare name with other uses is a tag; `x<p>y` is mathematics."""
         if self.last_closing.get(name, -1) > match.start():
             return True
         if name not in {"p", "b", "i", "u"} or match["attributes"]:

@@ -77,7 +77,7 @@ class Node:
         return bool(self.hello().get("isWritablePrimary"))
 
     def is_member(self):
-        """Tell whether the server is primary or a secondary that keeps up."""
+        """Return whether the server is primary or a secondary that keeps up."""
         hello = self.hello()
         return bool(hello.get("isWritablePrimary") or hello.get("secondary"))
 

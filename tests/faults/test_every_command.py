@@ -213,7 +213,7 @@ class Operation:
         return checkpoint.get("run"), checkpoint.get("finished")
 
     def _is_over(self):
-        """Tell whether nothing is left to do for another process."""
+        """Return whether nothing is left to do for another process."""
         if self._again is type(None):
             return self._checkpoint() == self._end
         return not self._not(self._once)

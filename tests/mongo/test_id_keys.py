@@ -51,7 +51,7 @@ def key_of(value):
 
 
 def same(a, b):
-    """Tell whether a server takes both for the same id: the value counts, not its bits."""
+    """Return whether a server takes both for the same id: the value counts, not its bits."""
 
     def without_sizes(value):
         if isinstance(value, dict):

@@ -153,7 +153,7 @@ def plant_dates(database, more, **first):
 
 
 def as_in_source(database, name="target"):
-    """Tell whether all documents of a target are the source's, byte for byte but for `dedup`."""
+    """Return whether all documents of a target are the source's, byte for byte but for `dedup`."""
     source = {d["_id"]: bytes(d.raw) for d in database.source.with_options(RAW).find()}
     found = [*database[name].with_options(RAW).find()]
     return bool(found) and all(
