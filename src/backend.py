@@ -25,7 +25,7 @@ _PARTS = {"CXX": "c++", "AR": "ar", "RANLIB": "ranlib"}
 
 
 def _compiles(compiler: str) -> bool:
-    """Tell whether a command compiles C++20 with its standard library."""
+    """Return whether a command compiles C++20 with its standard library."""
     with tempfile.TemporaryDirectory() as folder:
         # an object is written: zig knows no -fsyntax-only
         made = ["-std=c++20", "-c", "-x", "c++", "-", "-o", str(Path(folder, "object"))]
@@ -50,7 +50,7 @@ def _find_compiler() -> str | None:
 
 @contextlib.contextmanager
 def _compiler() -> Iterator[None]:
-    """Let CMake find a compiler for the block."""
+    """Make a compiler known to CMake for the block."""
     if found := _find_compiler():
         os.environ["CXX"] = found
         yield

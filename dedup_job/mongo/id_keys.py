@@ -229,7 +229,7 @@ def named_key(raw: bytes, id_field: bytes = b"of", collection: bytes = b"against
 
 
 def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
-    """Tell which of n keys name no other collection, bool (n,)."""
+    """Return whether each of n keys names no other collection, bool (n,)."""
     offsets = keys.starts[:, np.newaxis] + np.arange(1, 1 + len(_OWN))
     same: NDArray[np.bool_] = (keys.data[offsets] == np.frombuffer(_OWN, np.uint8)).all(axis=1)
     return same

@@ -410,7 +410,7 @@ def holds(
     *,
     by_name: bool = False,
 ) -> NDArray[np.bool_]:
-    """Tell which of n ids, given in `_id` order, a collection holds; bool (n,).
+    """Return whether a collection holds each of n ids in `_id` order, bool (n,).
 
     The collection is read from the first id to the last, which is looked up. All ids are looked up
     if `by_name`, if these two may not fit into a command together, or if a collation has given the

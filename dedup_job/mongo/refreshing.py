@@ -35,7 +35,7 @@ _ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1}
 
 Row = Mapping[str, Any]
 AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
-"""Tells of each pair of texts, a new and a former one, whether they ask the same."""
+"""Returns whether each new text asks the same as its former one."""
 
 
 @dataclass(slots=True)

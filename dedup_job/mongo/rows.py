@@ -95,7 +95,7 @@ class KeptRows:
         return raw_bson.documents(keys, *text, *own)
 
     def fits(self, documents: Documents) -> NDArray[np.bool_]:
-        """Tell which of n documents MongoDB can store as kept ones, bool (n,)."""
+        """Return whether MongoDB can store each of n documents as kept, bool (n,)."""
         # as if the old text stayed: nearly always fits
         sizes = documents.raw.lengths + _OWN_BYTES
         sizes[documents.rows] += _MAX_CHARACTER_BYTES * documents.texts.lengths
@@ -195,7 +195,7 @@ class KeptRows:
         return raw_bson.document(*own)
 
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
-        """Tell which stored documents have the source's fields, except for mark and `_id` type.
+        """Return whether each stored document has the source's fields, except for mark and `_id` type.
 
         documents: of the source, in the same order.
         """

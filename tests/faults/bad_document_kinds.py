@@ -221,7 +221,7 @@ def _text(kind, number):
 
 
 def decodes(raw):
-    """Return whether the driver can decode a document, which it cannot with most of the bad ones."""
+    """Return whether the driver can decode a document; most of the bad ones it cannot."""
     try:
         bson.decode(raw, _ANY_DATE)
     except (bson.errors.BSONError, ValueError, OverflowError):
