@@ -195,9 +195,9 @@ class KeptRows:
         return raw_bson.document(*own)
 
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
-        """Return whether each stored document has the source's fields, except for mark and `_id` type.
+        """Return whether each stored document has the fields of its source document.
 
-        documents: of the source, in the same order.
+        The mark and the type of `_id` may differ. documents: of the source, in the same order.
         """
         n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
         kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
