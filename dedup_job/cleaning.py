@@ -148,7 +148,7 @@ def drop_rules(text: str) -> str:
 
 
 def drop_leading_rules(text: str) -> str:
-    """Return a text without markup without the style rules that surely begin it."""
+    """Return a text that has no markup, less the style rules that certainly begin it."""
     if "{" not in text:
         return text
     at = cut = groups = 0
@@ -181,7 +181,7 @@ def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
 def _rules(
     text: str, start: int = 0, at_most: int | None = None
 ) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of each style rule, and whether it is unmistakable."""
+    """Yield start and end of each CSS rule, and whether it is certainly one."""
     floor = start  # the text before belongs to another pair of braces
     for braces in islice(_BRACES.finditer(text, start), at_most):
         names = _declared(braces[1])
@@ -209,7 +209,7 @@ def _declared(body: str) -> list[str] | None:
 
 
 def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
-    """Return the start of the selector before a brace, and whether it has a class, id or @.
+    """Return the start of the CSS selector before a brace, and whether it has a class, id or @.
 
     It is read backwards, as long as each word can be part of one.
     """

@@ -33,7 +33,7 @@ from dedup_job.native.bytes_column import (
 KEPT = 0
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, KEPT + 1)}
-"""The outcome of a document as a code: KEPT, or the code of the reason why it is not kept."""
+"""Outcomes as codes: KEPT, or that of the reason; EXACT and NEAR as in src/decision."""
 EXACT, NEAR = CODES[Reason.EXACT], CODES[Reason.NEAR]
 CHANNELS: tuple[str, ...] = _core.CHANNELS
 """The names of the channels, by bit."""

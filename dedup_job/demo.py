@@ -273,7 +273,7 @@ def _chinese(character: str) -> bool:
 
 
 def _number_changed(rng: random.Random, source: _Draft) -> str | None:
-    """Return a text with another number in its question; in a choice it would not matter."""
+    """Return a text with another number in its question, None if that has none."""
     text = str(source.text)
     choices = _CHOICES.search(text)
     numbers = list(_NUMBER.finditer(text, 0, choices.start() if choices else len(text)))

@@ -88,7 +88,7 @@ class Pair(NamedTuple):
 
 
 class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
-    """The document goes to the target; nearest: its pair with the nearest candidate, if any."""
+    """A decision to keep a document; nearest: its pair with the nearest candidate, if any."""
 
     fingerprint: int
     short: bool

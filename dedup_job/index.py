@@ -62,9 +62,9 @@ class IndexSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class IndexCounts(NamedTuple):
-    """Documents: all; of reference collections, which have the first numbers; still kept.
+    """Numbers of an index: all documents; of reference collections, the first ones; still kept.
 
-    unindexed: how often one is not found by a key or a fingerprint, since too many have the same.
+    unindexed: entries left out, since too many documents have the same key or fingerprint.
     """
 
     documents: int
@@ -169,7 +169,7 @@ class KeptIndex:
         return first
 
     def dump(self, writer: Writer, first: int = 0) -> None:
-        """Write the segments from `first` on merged, and the marks of all documents."""
+        """Write the segments from `first` on, merged, and the tombstones of all documents."""
         writer.facts["index"] = self.core.dump(first, writer.add)
         writer.facts["gone"] = len(self.core.gone)
 
@@ -187,7 +187,7 @@ class KeptIndex:
         self.core.load(saved.facts["index"], saved.parts, last)
 
     def rebuild(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
-        """Replace the own documents by the ones of pages, numbered as `by_run` yields them.
+        """Replace the index's own documents by those of pages, numbered in the order of `by_run`.
 
         pages: in `_id` order; may be called again.
         """
@@ -228,7 +228,7 @@ class KeptIndex:
         return BytesColumn(*keys), values
 
     def tombstone(self, keys: Set[bytes], *, gone: bool = True) -> None:
-        """Tombstone documents: equal texts alone find them. Unknown keys are skipped.
+        """Set the tombstones of documents, found by equal texts only; skip unknown keys.
 
         gone: False clears the tombstones of the last documents with these keys.
         """

@@ -390,7 +390,7 @@ def pause_at_work(process, database):
 
 
 def wait_for_batches(database, target, more):
-    """Wait until n documents more are decided, the run is finished, or 120 s are over."""
+    """Wait until `more` documents are decided, the run is finished, or 120 s are over."""
     goal, deadline = scanned(database, target) + more, time.monotonic() + 120
     while scanned(database, target) < goal and time.monotonic() < deadline:
         if finished(database, target):

@@ -96,5 +96,5 @@ def hold_lease(database, seconds=60, **more):
 
 
 def run_ahead(database):
-    """Add the row of a run that never was."""
+    """Add the row of a run that did not happen."""
     database[RUNS].insert_one({**one(database, RUNS, _id=2), "_id": 1000})

@@ -1,4 +1,4 @@
-"""A run whose texts a cluster prepares, of processes on this machine, ends as one left alone."""
+"""A run whose texts a cluster of local processes prepares has the result of a run without one."""
 
 import re
 import sys

@@ -107,7 +107,7 @@ EVERY = [(), *COMMANDS]
 
 
 def unknown(text):
-    """Yield each command and option in a line of code that does not exist."""
+    """Yield each nonexistent command and option in a line of code."""
     call = re.search(r"(?<![\w./-])dedup ([a-z]+)(?: ([a-z]+)|(?=[\s`]|$))([^|;&]*)", text)
     if call and call[1] != "did":  # of a message: documents that dedup did not write
         path = (call[1], call[2]) if call[1] in GROUPS and call[2] else (call[1],)

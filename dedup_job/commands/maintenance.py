@@ -150,7 +150,7 @@ class Restored:
     changed: int = 0
 
     def add(self, record: Record, *, requeue: bool) -> None:
-        """Count one more document."""
+        """Count a document as restored or, if `requeue`, as requeued."""
         row = record.row or {}
         self.documents += 1
         self.id = self.id or shown(record.key)

@@ -91,7 +91,7 @@ def open_review(
 
 
 class Review:
-    """A sample of pairs under review by one person, for several threads; stored_in: a namespace."""
+    """A thread-safe review of sampled pairs by one person; stored_in: namespace of the labels."""
 
     def __init__(self, target: Target, name: str, pairs: Sequence[DecidedDocument]) -> None:
         self._target, self.target, self.name = target, target.name, name

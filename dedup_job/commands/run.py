@@ -277,7 +277,7 @@ class SurveyCollector:
         self.survey: Survey | None = None
 
     def see(self, batch: Batch, decisions: Decisions) -> None:
-        """Take the decisions on a batch."""
+        """Add the decisions on a batch to the survey."""
         for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
         if decisions.superseded is not None:

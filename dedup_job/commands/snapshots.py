@@ -299,7 +299,7 @@ def _file(folder: Path, target: str, number: int) -> Path:
 def _saved(
     folder: Path, target: str, last: int | None = None, *, facts_only: bool = False
 ) -> Iterator[tuple[Path, Snapshot]]:
-    """Yield path and content of a target's files, up to batch `last` or to a SnapshotError."""
+    """Yield path and content of a target's files, to batch `last` or the first unreadable one."""
     before = None
     for number in itertools.count():
         file = _file(folder, target, number)

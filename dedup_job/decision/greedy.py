@@ -58,7 +58,7 @@ class Copies(Protocol):
     """Ranks and near duplicates of kept documents."""
 
     def ranks_of(self, keys: BytesColumn) -> Sequence[bytes]:
-        """Return the ranks of n keys, the larger one of the better copy; b"" if it is missing."""
+        """Return the ranks of n documents by key, the better copy's larger; b"" if missing."""
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> Mapping[int, list[str]]:
         """Return the texts of the near duplicates of each group.
@@ -233,7 +233,7 @@ def shared_channels(
 
 
 class PairRecheck:
-    """Decides pairs of texts again, as a run does that finds the earlier text."""
+    """Decides pairs of texts again, as a run does if the earlier text is a candidate."""
 
     def __init__(self, decision: DecisionSettings, index: IndexSettings, models: Models) -> None:
         self._decision, self._index, self._models = decision, index, models

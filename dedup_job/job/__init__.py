@@ -154,7 +154,8 @@ class Target(Protocol):
     ) -> None:
         """Record the end of the run with its last checkpoint.
 
-        bookmark: where the next run resumes; changed: as of the source; unseen: it is incomplete.
+        bookmark: of the change stream, for the next run; changed: keys of changed and deleted
+        documents; unseen: whether `changed` is incomplete.
         """
 
     def abort(self, report: Run) -> None:  # noqa: ARG002
@@ -183,7 +184,7 @@ class Snapshots(Protocol):
         """Return the counts of the index that `load` will give; None without a matching file."""
 
     def load(self, index: KeptIndex) -> str | None:
-        """Fill the index, return None; else return the reason, "" if no file was expected."""
+        """Load the snapshot into the index; return None, else a reason ("" if none is expected)."""
 
     def relieve(self, index: KeptIndex) -> None:
         """Move the growing segment of the index to a file if it exceeds its memory."""

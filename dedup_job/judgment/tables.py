@@ -200,7 +200,7 @@ def proper_nouns() -> frozenset[str]:
 
 
 def table_digest() -> str:
-    """Return a digest of the sources of the tables."""
+    """Return the digest of the files from which the tables are made."""
     folder, made_of = Path(__file__).parent, ("tables.py", "*.txt")
     own = (digest_of(file) for names in made_of for file in sorted(folder.glob(names)))
     versions = version("opencc"), unicodedata.unidata_version, digest_of_lexicon()

@@ -320,7 +320,7 @@ class ChangeStore:
         return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
 
     def remove(self, keys: Sequence[bytes]) -> None:
-        """Remove the rows of keys."""
+        """Remove the rows of documents, by key."""
         for part in in_commands(keys):
             self._retry(partial(self.collection.delete_many, id_keys.id_filter(part)))
 

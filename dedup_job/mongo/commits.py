@@ -43,7 +43,7 @@ _MOST_KEYS = 15 << 20  # bytes of a journal row
 
 
 class _Rows:
-    """Many raw documents in place of one: the driver writes the bytes of types with this marker."""
+    """Concatenated raw documents, which the driver writes as they are, like a RawBSONDocument."""
 
     _type_marker = getattr(RawBSONDocument, "_type_marker", None)
 
@@ -161,7 +161,7 @@ class Commits:
         return not self._under_way
 
     def commit(self, writes: Writes, values: Mapping[str, Any], record: Record = NOTHING) -> None:
-        """Write and settle a commit; values: fields of the state. Raises as `write`."""
+        """Write and settle a commit; values: fields of the state. Raises the errors of `write`."""
         number = self.generation + 1
         self.write(number, writes, record)
         self.settle(number, values)
@@ -271,7 +271,7 @@ def _record_in(row: Mapping[str, Any], target: str) -> Record:
 def insert_once(
     collection: AnyCollection, rows: BytesColumn, session: ClientSession | None
 ) -> None:
-    """Insert raw documents; outside a transaction also again, after an attempt with lost reply.
+    """Insert raw documents. Outside a transaction it can be repeated after a lost reply.
 
     StateMismatch if another document has such an `_id`. BulkWriteError for another unique index,
     with a note that names the collection, since the server's answer does not.

@@ -204,12 +204,12 @@ def id_value(key: bytes) -> Any:
 
 
 def own_key(key: bytes) -> bytes:
-    """Return the `_id` field of a key that may name another collection in place of `_id`."""
+    """Return a document key as an `_id` field; its field name may be another collection."""
     return key if key.startswith(_OWN, 1) else renamed(key, b"_id")
 
 
 def place_of(key: bytes) -> str:
-    """Return the name of another collection that a key holds in place of `_id`, else ""."""
+    """Return the other collection that a document key names, "" if it names none."""
     return "" if key.startswith(_OWN, 1) else key[1 : key.index(0, 1)].decode(errors="replace")
 
 

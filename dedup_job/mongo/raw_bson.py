@@ -317,7 +317,7 @@ def number_fields(
 
 
 def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return columns that join to the raw fields `of` and `against` of decisions, by rows.
+    """Return columns that, joined row by row, are the raw fields `of` and `against` of decisions.
 
     `of` names the original or the nearest candidate, `against` its collection if that is another.
     """

@@ -61,9 +61,9 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
 
     array: uint8; path: the names that lead to the text. The columns: START and END of the document,
     KEY and KEY_END of its `_id` field, TEXT and TEXT_END of the text's value, and its CHARACTERS.
-    KEY_END is 0 if the document is not plain (see src/bson/scan.cpp); TEXT_END is -1 if the text is
-    absent or null, and 0 if the document is not plain, the value is no string of UTF-8, or a field
-    is called `dedup`. Raises ValueError for another array.
+    KEY_END is 0 if the document is not plain, see src/core/module.cpp; TEXT_END is -1 if the text
+    is absent or null, and 0 if the document is not plain, the value is no string of UTF-8, or a
+    field is called `dedup`. Raises ValueError for another array.
     """
     return _core.find_fields(array, [*path]).reshape(-1, 7)
 

@@ -148,7 +148,7 @@ class PairReader:
     def read(
         self, sample: Iterable[DecidedDocument], *, texts: bool = True
     ) -> dict[bytes, DecidedDocument]:
-        """Return the present form of drawn documents, by `key`; missing ones are omitted."""
+        """Return the present form of sampled documents, by key; missing ones are omitted."""
         kept, dropped = dict[bytes, None](), dict[bytes, None]()
         for one in sample:
             (kept if one.decision == KEPT else dropped)[one.key] = None

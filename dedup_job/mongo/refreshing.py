@@ -63,7 +63,7 @@ class Plan:
 
 
 class _Copy(NamedTuple):
-    """A ledger row: whether the source holds its document, by this query, with its text."""
+    """The document of a ledger row: in the source, matched by the query, with the same text."""
 
     key: bytes
     is_held: bool

@@ -391,7 +391,10 @@ def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
 
 
 def finish_entries(target: Target, digest: str, seconds: float) -> None:
-    """Mark the entries of a command, by its digest, as finished; the lease must be held."""
+    """Mark the entries of a command as finished; the lease must be held.
+
+    digest: of the command's arguments; seconds: its duration.
+    """
     only = {"given": digest, "finished": None, PIECE: None}
     values = {"finished": datetime.now(UTC), "seconds": seconds}
 

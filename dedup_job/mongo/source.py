@@ -64,9 +64,9 @@ log = logging.getLogger("dedup")
 
 
 class Unit(NamedTuple):
-    """Documents decided again in one commit.
+    """A group of documents that one commit decides again.
 
-    keys: of the documents to decide, in order; former: of all decided ones that leave.
+    keys: of the documents to decide, in order; former: of those whose decisions it removes.
     """
 
     keys: Sequence[bytes]
@@ -142,7 +142,7 @@ class Source(DocumentReader):
         return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
 
     def check_changes(self) -> None:
-        """Raise UsageError if arriving documents cannot be followed."""
+        """Raise UsageError if the server has no change stream, so arrivals cannot be followed."""
         self.mark(None)
         if self.bookmark is None:
             raise self._not_followed()
@@ -413,7 +413,7 @@ class Source(DocumentReader):
             yield from self._fetched(keys, query)
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
-        """Yield pages of the documents of keys in `_id` order; those the query excludes omitted."""
+        """Yield pages of documents by key, in `_id` order, except those the query excludes."""
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:

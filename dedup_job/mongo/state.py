@@ -1,8 +1,9 @@
 """The state of a target: settings stamp, lease with fencing token, checkpoint; and its status.
 
-The lease is taken and renewed on the server's clock. Every write of a run carries the fencing
-token, a number that grows with each holder (Kleppmann, "How to do distributed locking", 2016):
-a holder that slept through its lease finds another token and writes nothing more.
+The lease is taken and renewed on the server's clock. Records and checkpoints of a run carry
+the fencing token, a number that grows with each holder (Kleppmann, "How to do distributed
+locking", 2016); other writes are in their transaction or, on a standalone server, follow a look
+at it. So a holder that slept through its lease writes nothing more.
 """
 
 import platform
@@ -361,7 +362,7 @@ class Lease:
 
 
 def lease_of(target: Namespace, state: State, document: Mapping[str, Any]) -> Lease:
-    """Return the lease in a target's state document, and the server's time."""
+    """Return the lease in a target's state document, with the server's time."""
     held_by = holder(document["lease"]) if document["lease"] else None
     (row,) = state.collection.aggregate([{"$limit": 1}, {"$project": {"now": "$$NOW"}}])
     return Lease(str(target), document["token"], held_by, row["now"].replace(tzinfo=UTC))

@@ -179,7 +179,7 @@ class Target(TargetReader):
         return checkpoint, self.run_lines()
 
     def watch(self, checkpoint: Checkpoint) -> None:
-        """Remember UUIDs and counts before the first batch of a run, or of its next part."""
+        """Remember the collections' UUIDs and counts before a run begins or resumes."""
         self._before = self.commits.generation
         self._uuids = {}
         self._uuids = self.retry(self._look)
@@ -208,10 +208,10 @@ class Target(TargetReader):
         return bool(batch.documents.former) or decisions.superseded is not None
 
     def write(self, batch: Batch, decisions: Decisions, report: Run, number: int) -> None:
-        """Write documents and ledger rows of a batch, all or none; they count once it is settled.
+        """Write documents and ledger rows of a batch; they count once it is settled.
 
-        number: of the batch in the run, from 1. Raises LeaseLost, with nothing written, if another
-        run took over.
+        number: of the batch in the run, from 1. LeaseLost if another run took over: on a replica
+        set nothing is written then, else the holder of the lease reverts it.
         """
         documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)

@@ -51,7 +51,7 @@ from dedup_job.runs.run_record import Run, is_by_hand
 
 _NAMED = 5  # documents in a message
 _ALL: Mapping[str, Any] = MappingProxyType({})
-_BEST = b"\xff"  # the highest rank
+_BEST = b"\xff"  # above each rank: none begins with ff, and a rule that reverses puts a type first
 _NO_LIMIT = 1 << 50  # characters of a stored text
 
 

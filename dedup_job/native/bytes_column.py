@@ -172,7 +172,7 @@ def concatenated(*parts: TextColumn) -> TextColumn:
 def is_text_hash(fingerprint: int, text: str) -> bool:
     """Return whether a fingerprint is the hash of its text, xxh64 of the UTF-8 with seed 0.
 
-    It is for a short text, whose only feature is itself; for any other with probability 2**-64.
+    True for a short text, whose only feature is itself; for another with probability 2**-64.
     """
     return fingerprint == xxhash.xxh64_intdigest(text.encode("utf-8", "surrogatepass"))
 

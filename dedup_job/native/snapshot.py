@@ -53,7 +53,7 @@ class Snapshot(NamedTuple):
 
 
 class Writer:
-    """Writes arrays to a file one by one; facts may be added until the end."""
+    """Writes arrays to a file one by one; metadata may be added until the end."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.facts: dict[str, Any] = {}

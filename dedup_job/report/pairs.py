@@ -80,7 +80,7 @@ _T = TypeVar("_T")
 
 
 class DiffSegment(NamedTuple):
-    """Adjacent characters of two texts: the same but for labels of choices, or different."""
+    """A segment of two compared texts; same: equal but for the labels of choices."""
 
     left: str
     right: str

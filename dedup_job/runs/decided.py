@@ -55,7 +55,7 @@ class DecidedDocument:
         return self.pair.of, self.key
 
     def as_row(self, *, texts: bool) -> dict[str, Any]:
-        """Return the JSON values by column, None for missing ones; texts: whether to add both."""
+        """Return the JSON values by column, None for missing ones; texts: whether with texts."""
         if self.duplicates is not None:
             row: dict[str, Any] = {"id": self.id, "duplicates": self.duplicates}
             return {**row, "text": self.text} if texts else row

@@ -184,7 +184,7 @@ class Survey:
 
     @property
     def first(self) -> list[Layer]:
-        """The most telling pairs, a layer each: nearest to the threshold, then one of each kind."""
+        """The most informative pairs, a layer each: near the threshold, then one of each kind."""
         single: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
         for layer in self.layers:
             single[layer.stratum] += [replace(layer, pairs=[one]) for one in layer.pairs]

@@ -94,7 +94,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure in processes bound to n cores, in turn; print rates and their ratios."""
+    """Measure rates in processes bound to n cores, for each n; print them and their ratios."""
     parser = parser_of(__doc__)
     parser.add_argument("--kind", choices=KINDS, default="chinese")
     parser.add_argument("--file", type=Path)

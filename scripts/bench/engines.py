@@ -23,7 +23,7 @@ _WARM = "先编译再计时：" * 9
 
 
 class Engine:
-    """Our engine without a database; texts have numbers as keys."""
+    """The engine of dedup without a database; texts have numbers as keys."""
 
     def __init__(self, settings: Settings) -> None:
         """Load the lexicon, and decide some texts so that later ones are timed without start-up."""

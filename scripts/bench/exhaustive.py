@@ -55,7 +55,10 @@ def exhaustive_pairs(texts: Sequence[str]) -> Pairs:
 def _join(
     grams: NDArray[np.int64], offsets: NDArray[np.int64], least: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Count common grams over an inverted index; set i is grams[offsets[i]:offsets[i + 1]]."""
+    """Return the pairs of sets as similar as `least`, and their similarities, by an inverted index.
+
+    Set i is grams[offsets[i]:offsets[i + 1]].
+    """
     sizes = np.diff(offsets)
     order = np.argsort(grams, kind="stable")
     holders = np.repeat(np.arange(len(sizes)), sizes)[order]  # of each gram one after the other

@@ -138,7 +138,7 @@ def copy(client: Client, source: str) -> dict[str, Any]:
 
 
 def recipe(client: Client, source: str) -> dict[str, Any]:
-    """Run the plain recipe after its dictionary is loaded; return figures by name."""
+    """Run the plain recipe on a collection, its dictionary loaded; return measurements by name."""
     import jieba
 
     from tests.reference.recipe import plain_recipe
@@ -154,7 +154,7 @@ PLAIN = {"copy": copy, "recipe": recipe}
 
 
 def child(name: str, uri: str, source: str) -> None:
-    """Run a plain contender and print its figures as JSON."""
+    """Run one baseline, by name, on a collection and print its measurements as JSON."""
     with Client(uri) as client:
         before = time.process_time()
         figures = PLAIN[name](client, source)

@@ -123,7 +123,7 @@ class Bench:
         return ended
 
     def change(self, number: int) -> None:
-        """Change some documents of the source and delete as many."""
+        """Change `number` documents of the source and delete as many."""
         pipeline = [{"$sample": {"size": 2 * number}}, {"$project": {"_id": 1}}]
         ids = [row["_id"] for row in self.data.source.aggregate(pipeline)]
         appended = {"$set": {"text": {"$concat": ["$text", "另有补充。"]}}}

@@ -207,7 +207,7 @@ private:
 
 // The ways in which candidates are found, by bit.
 constexpr std::string_view CHANNELS[] = {"simhash", "minhash", "sentences", "form", "text"};
-enum class Outcome : std::uint8_t { kept, exact, near };
+enum class Outcome : std::uint8_t { kept, exact, near };  // CODES of dedup_job/columns.py
 
 // The decision on a text. The values of a pair are of a duplicate with the kept document, of a kept text with its nearest
 // candidate; without a pair they are 0, and probability is NaN.

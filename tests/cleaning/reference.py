@@ -187,7 +187,7 @@ def parsed(text, *, decodes, twice):
 
 
 def decoded(text, *, twice=False):
-    """Return a text with its references decoded, each once."""
+    """Return a text with its character references decoded, each once."""
     if twice:
         return _TWICE.sub(_meaning_twice, text)
     return _REFERENCE.sub(lambda m: _meaning(m[1]) if _is_known(m[1]) else m[0], text)

@@ -1,4 +1,4 @@
-"""A batch is cleaned as each text alone; text without tags as by the reference."""
+"""A batch is cleaned like each of its texts alone, text without tags like by the reference."""
 
 import re
 import sys

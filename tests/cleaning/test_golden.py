@@ -24,7 +24,7 @@ FORMS = "a<{0}>b</{0}>c", "a<{0}>b", "a<{0}/>b", "a<{0} x=y>b<{0} x=y>c", "a</{0
 
 
 def check(name, found):
-    """Compare a file with its contents, or write these."""
+    """Assert that a golden file holds these contents, or write them to it."""
     file = FOLDER / name
     if os.environ.get("WRITE_GOLDEN"):
         file.write_text(found, "utf-8")

@@ -1,4 +1,4 @@
-"""Properties of every text."""
+"""Properties of every cleaned text."""
 
 import re
 

@@ -13,7 +13,7 @@ TEXT = "植物利用阳光把二氧化碳和水合成为有机物，同时释放
 
 @pytest.fixture
 def school(database):
-    """Return a database with a question bank, a target that was made of it, and small things."""
+    """Return a database with a question bank, a target made from it, and some small collections."""
     longer = {"html": f"<p>{TEXT * 9}</p>"}  # which few have
     other = {"url": "http://a.b/" * 9, "meta": {"note": "见上"}}
     rows = [

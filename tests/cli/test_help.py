@@ -1,4 +1,4 @@
-"""What `dedup` says of itself: 13 commands in groups, and the options of a run in groups."""
+"""The help of `dedup`: 13 commands in groups, and the options of a run in groups."""
 
 import pytest
 from rich.cells import cell_len

@@ -31,7 +31,7 @@ def decided(database):
 
 
 def problems(number, seed=1):
-    """Yield labelled pairs: with a word more they are the same, with another thing different."""
+    """Yield labelled pairs: with an added word they are the same, about another thing different."""
     chance = random.Random(seed)
     for i in range(number):
         a, b, c, d = (chance.randint(2, 90) for _ in range(4))

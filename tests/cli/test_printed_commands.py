@@ -27,7 +27,7 @@ CLI = typer.main.get_command(app)
 
 
 def run_in_shell(line, folder, **environment):
-    """Run a line by sh where `dedup` prints its arguments; return these."""
+    """Run a shell line with a `dedup` that prints its arguments; return the arguments."""
     stub = folder / "bin" / "dedup"
     stub.parent.mkdir(exist_ok=True)
     stub.write_text("#!/bin/sh\nfor word; do printf '%s\\0' \"$word\"; done\n")

@@ -16,7 +16,7 @@ from tests.tampering import STATE, one
 
 
 def status(database, *more, **where):
-    """Return the JSON of the command, whose sentence its text holds as well."""
+    """Return the output of `dedup status --json`, whose sentence its text holds as well."""
     found = json.loads(command(database, "status", *more, "--json", **where))
     assert found["sentence"] in " ".join(command(database, "status").split())
     return found

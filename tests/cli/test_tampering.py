@@ -128,7 +128,7 @@ def exchanged_original(database):
 
 
 def edited(do):
-    """Return a function that first changes the source text of an exact duplicate."""
+    """Return a function that changes the source text of an exact duplicate, then calls `do`."""
 
     def both(database):
         id_ = one(database, LEDGER, reason="exact")["_id"]
@@ -402,7 +402,7 @@ def changed(row, path, how):
 
 
 def checked(database, file):
-    """Return exit code and words of a check of everything."""
+    """Run a check of everything; return its exit code and output."""
     file.unlink(missing_ok=True)
     code, message = 0, ""
     try:

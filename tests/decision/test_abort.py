@@ -1,4 +1,4 @@
-"""A run stops before it writes a result that looks like a mistake; at its limit it goes on."""
+"""A run aborts before it writes a result beyond a limit of `abort_if`; at the limit it goes on."""
 
 from contextlib import nullcontext
 from dataclasses import replace

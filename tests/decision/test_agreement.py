@@ -123,7 +123,7 @@ def _number(key):
 
 
 def judges(options):
-    """Whether differences decide with these settings."""
+    """Return whether the judge decides by differences with these settings."""
     return options.get("judge") == Judging.DIFFERENCES
 
 

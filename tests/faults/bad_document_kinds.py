@@ -216,7 +216,7 @@ def planted(count):
 
 
 def _text(kind, number):
-    """Return the text of a document that has one, as the driver decodes it."""
+    """Return the text of a document of this kind, as the driver decodes it."""
     return str(bson.decode(document(kind.rest(number)), _ANY_DATE)["text"])
 
 

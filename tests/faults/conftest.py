@@ -69,7 +69,7 @@ def subjects(usual, folder, usual_name):
 
 
 class Clock:
-    """A clock that can be set, by a file: clock.c answers for the time of day of a process."""
+    """A clock whose offset a file sets: clock.c replaces the time of day of a process."""
 
     def __init__(self, file, library):
         self._file = file
@@ -84,7 +84,7 @@ class Clock:
 
 @pytest.fixture(scope="module")
 def clocks(tmp_path_factory):
-    """Return a maker of clocks, each with a file of its own."""
+    """Return a function that makes fake clocks, each with its own file."""
     if sys.platform != "linux" or (gcc := shutil.which("gcc")) is None:
         pytest.skip("there is no gcc")
     library = tmp_path_factory.mktemp("clock") / "clock.so"

@@ -33,7 +33,7 @@ class Node:
         )
 
     def rollbacks(self):
-        """Return how often the server rolled back, by its log."""
+        """Return the number of rollbacks in the server's log."""
         log = (self._folder / "mongod.log").read_text(errors="replace")
         return len(_ROLLED_BACK.findall(log))
 
@@ -99,7 +99,7 @@ class Node:
 
 
 class ReplicaSet:
-    """Some servers."""
+    """A replica set of several servers."""
 
     def __init__(self, folder, count, options=()):
         ports = set()

@@ -1,4 +1,4 @@
-"""Runs that meet faults, in processes of their own, beside a run left alone."""
+"""Runs with injected faults, each in a process, and an undisturbed run to compare with."""
 
 import time
 import weakref
@@ -55,7 +55,10 @@ class Subject:
         self._client.close()
 
     def start(self, target="target", *more, first=None, **environment):
-        """Start `dedup run` into a target; first: what its process does before it is `dedup`."""
+        """Start `dedup run` into a target; return its process.
+
+        more: further arguments; first: called in the process first; environment: variables.
+        """
         words = ("run", "--source", "source", "--target", target, "--yes", *more)
         return self._start(words, first, environment)
 

@@ -105,7 +105,7 @@ def small(monkeypatch):
 
 
 def put_back(database, rows):
-    """Put all that belongs to the target back."""
+    """Restore the collections of a target from saved rows."""
     for name in database.list_collection_names(filter={"name": {"$regex": "^target"}}):
         database[name].delete_many({}) if name in rows else database.drop_collection(name)
     for name, documents in rows.items():

@@ -96,7 +96,7 @@ def writers(uri, database, each):
 
 
 def write(uri, database, seed, count):
-    """Make ObjectIds, insert each after a while of its own, and change some that are there."""
+    """Insert documents with new ObjectIds, each after a random delay, and change some others."""
     rng = random.Random(seed)
     texts = [d["text"] for d in make_corpus(3000) if isinstance(d.get("text"), str)]
     waiting = []

@@ -1,4 +1,4 @@
-"""Sketches: MinHash by one permutation, and the keys of sentences and forms."""
+"""Sketches: MinHash by one permutation, and the band keys of sentences and forms."""
 
 import random
 
@@ -21,7 +21,7 @@ FEW = st.text("ab数。；\n 　Ａ", max_size=60)
 
 
 def sketch(texts):
-    """Return keys and bits of MinHash."""
+    """Return the band keys and bits of the MinHash sketches of texts."""
     made = Sketcher([Channel.MINHASH]).sketch(pack(texts))
     return made.keys, made.bits
 

@@ -28,7 +28,7 @@ NEW_DIGESTS = itertools.count(0, 10**6)  # of texts that are not equal to earlie
 
 
 def prints_of(values, short=None, keys=None, bits=None, digests=None):
-    """Return fingerprints of texts; by default without keys, and with new digests."""
+    """Return fingerprints of these values; by default without keys, and with new digests."""
     values = np.array(list(values), dtype=np.uint64)
     n = len(values)
     short = np.zeros(n, dtype=np.bool_) if short is None else np.array(short, dtype=np.bool_)
@@ -72,7 +72,7 @@ def near(index, queries):
 
 
 def brute(stored, queries, distance):
-    """Return number and distance of all near fingerprints, of equal ones the first 16."""
+    """Return number and distance of the stored fingerprints near each query, of equal ones 16."""
     first = {}
     for number, one in enumerate(stored):
         first.setdefault(one, []).append(number)
@@ -356,7 +356,7 @@ def test_a_document_that_is_kept_again_has_its_last_number():
 
 
 def page(*rows):
-    """Return a page of kept documents from (run, number)."""
+    """Return a page of kept documents from pairs (run, number)."""
     numbers = [number for _, number in rows]
     keys = [ids(1, number).at(0) for number in numbers]
     return KeptPage(keys, prints_of(numbers), np.array([run for run, _ in rows], dtype=np.int64))

@@ -70,7 +70,7 @@ def test_the_shipped_model_is_small_and_joins_few_different_pairs():
 
 
 def changed(**parts):
-    """Return a document with other values; `section__key` changes the first kind of text."""
+    """Return a model document with replaced values; `section__key`: of its first kind of text."""
     made = document()
     for name, value in parts.items():
         section, _, key = name.partition("__")

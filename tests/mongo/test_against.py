@@ -47,7 +47,7 @@ def insert(database, **texts):
 
 
 def decided(database):
-    """Return by source document None if it is kept, else its original and that one's collection."""
+    """Return for each source document None if kept, else its original and the collection."""
     kept, ledger = outcome(database)
     rows = {row["_id"]: (row["of"], row.get("against", "").partition(".")[2]) for row in ledger}
     return rows | {row["_id"]: None for row in kept}

@@ -36,7 +36,7 @@ SHORT, LONG = 1 / 200, 60.0  # minutes of a period
 def eventually(holds, process=None):
     deadline = time.monotonic() + 60
     while not holds():
-        assert time.monotonic() < deadline, getattr(process, "said", "it never came")
+        assert time.monotonic() < deadline, getattr(process, "output", "it never came")
         time.sleep(0.02)
 
 
@@ -243,7 +243,7 @@ def lose_lease(database):
 
 
 @pytest.mark.parametrize(
-    ("act", "error", "said"),
+    ("act", "error", "message"),
     [
         (lose_lease, LeaseLost, "lease"),
         (lambda d: d.source.drop(), UsageError, "is gone"),
@@ -286,18 +286,18 @@ def test_each_period_has_a_line_and_metrics_and_a_stop_while_it_waits_is_a_good_
     report, metrics = tmp_path / "report.json", tmp_path / "m.prom"
     files = ("--report", str(report), "--metrics-file", str(metrics))
     process = start_run(data, "target", "--follow", *files, first=short_periods)
-    eventually(lambda: "nothing arrived" in process.said, process)
+    eventually(lambda: "nothing arrived" in process.output, process)
     assert decided(data) == 100
     assert "dedup_run_in_progress{" in metrics.read_text()
     assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
     data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
-    eventually(lambda: "run 2 is done: 2 documents" in process.said, process)
+    eventually(lambda: "run 2 is done: 2 documents" in process.output, process)
     assert '{decision="duplicate",target=' in metrics.read_text()
-    eventually(lambda: process.said.count("nothing arrived") > 1, process)
+    eventually(lambda: process.output.count("nothing arrived") > 1, process)
     process.send_signal(signum)
-    assert process.wait(60) == 0, process.said
+    assert process.wait(60) == 0, process.output
     assert json.loads(report.read_text())["status"] == "done"
-    assert process.said.count("run 1 is done: 100 documents, 100 kept, 0 duplicates") == 1
+    assert process.output.count("run 1 is done: 100 documents, 100 kept, 0 duplicates") == 1
     assert len(rows(data)) == 2
     assert not data["target.state"].find_one()["lease"]
 
@@ -313,7 +313,7 @@ def test_a_killed_process_loses_nothing(data):
     process = start_run(data, "target", "--follow", first=short_periods)
     eventually(lambda: decided(data) == 400, process)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0, process.said
+    assert process.wait(60) == 0, process.output
     assert_each_source_id_is_in_one_place(data)
 
 

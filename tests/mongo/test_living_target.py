@@ -48,7 +48,7 @@ def updated(id_):
 class Living:
     """A source with its target, and the steps taken.
 
-    deeds: for each step that added a run or entry, the last one before it and the stored rows.
+    deeds: for each step that added a row to `T.runs`, the last row before it and the stored rows.
     """
 
     def __init__(self, database, flags, folder, seed):

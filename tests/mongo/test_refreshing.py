@@ -30,7 +30,7 @@ def change(database):
 
 
 def expect_as_fresh(database):
-    """Expect the texts that one run over the source as it is would keep."""
+    """Assert that the target holds the texts that a new run over the source would keep."""
     run_here(database, target="fresh")
     texts = ({d["text"] for d in database[name].find()} for name in ("target", "fresh"))
     assert len({*map(frozenset, texts)}) == 1

@@ -149,14 +149,14 @@ def test_progress_reports_the_waiting_and_a_signal_ends_it(corpus):
         run = start_run(corpus, "target")
         run.wait_for("waiting for the database, 1 s")
         assert run.stop(signal.SIGTERM, within=60) == 143
-    assert "the same command goes on" in run.said
+    assert "the same command goes on" in run.output
     assert (corpus["target.runs"].find_one({"_id": 1}) or {})["status"] == "stopped"
     run_here(corpus, run__batch_documents=25)
     assert_as_if_nothing_had_happened(corpus)
 
 
 def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(monkeypatch):
-    """The driver takes the way to the server off the time that it gives it."""
+    """The driver subtracts the round-trip time from the time limit that it sends to the server."""
     limits = []
 
     def timeout(seconds):

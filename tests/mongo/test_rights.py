@@ -66,7 +66,7 @@ def database(server):
 
 
 def user_with(server, without=None):
-    """Make the user of the job, who lacks one action on one collection; return the URI."""
+    """Create the user of the job, without one action on one collection; return the URI."""
     uri, client = server
     admin = client.admin
     if admin.command("rolesInfo", "dedup")["roles"]:

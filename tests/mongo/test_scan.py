@@ -128,7 +128,7 @@ def said_of(source, row):
 
 
 def result_of(read):
-    """Return a read document with its id to the byte, or the error if the id is damaged."""
+    """Return a document with the bytes of its `_id`, or the error if the `_id` is damaged."""
     try:
         document = read()
         id_ = raw.fields({"_id": document.id})

@@ -35,7 +35,7 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(any_data
         run.wait_for("deduplicating")
         time.sleep(1)
         assert run.stop(signum, signum, within=4) == code
-    assert "ended at once. Nothing is lost" in run.said
+    assert "ended at once. Nothing is lost" in run.output
     assert run_here(any_database).checkpoint.finished
     assert_each_source_id_is_in_one_place(any_database)
 
@@ -50,8 +50,8 @@ def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
     pause_at_work(process, any_database)
     process.send_signal(signum)
     process.send_signal(signal.SIGCONT)
-    assert process.wait(30) == code, process.said
-    assert "The same command continues." in process.said
+    assert process.wait(30) == code, process.output
+    assert "The same command continues." in process.output
     row = any_database["target.runs"].find_one({"_id": 1}) or {}
     assert row["status"] == "stopped"
     assert row["counts"]["scanned"] == sum(map(len, outcome(any_database))) < 1500

@@ -72,7 +72,7 @@ def test_missing_documents_and_documents_without_text_are_left_out(database):
 
 
 def removing(monkeypatch, database, id_):
-    """Remove a document between two batches, with its text no longer in memory."""
+    """Remove a document between two batches, after its text has left memory."""
     settle, decide = RunProgress.settle, RunProgress.decide
     dropped_event = threading.Event()
 

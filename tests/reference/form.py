@@ -180,7 +180,7 @@ def formula_brackets(text):
 
 
 def phrase(text, i, words):
-    """Return the length of the longest phrase of some kinds at an offset, or 0."""
+    """Return the length of the longest of these phrases at an offset, or 0."""
     found = _phrases().get(text[i : i + 1], ())
     return next((len(p) for p, kinds in found if kinds & words and text.startswith(p, i)), 0)
 

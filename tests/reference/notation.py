@@ -19,7 +19,7 @@ _NUMERALS = re.compile(
 
 
 def numbers(plain_text):
-    """Return how often each number is in a text that `plain` returned."""
+    """Return the count of each number in a text normalised by `plain`."""
     return Counter(re.findall(rf"{_D}|[\u2460-\u249b]", plain_text))
 
 

@@ -165,7 +165,7 @@ def _grammar(a, b):
 
 
 def _letters(a, b):
-    """Return how many characters of each the other lacks."""
+    """Return two counts: the characters of each text that the other lacks."""
     x, y = Counter(text_of(content_of(a))), Counter(text_of(content_of(b)))
     return (x - y).total(), (y - x).total()
 
