@@ -144,7 +144,7 @@ def test_invalid_extended_json_is_read_as_a_string(written):
 
 
 @pytest.mark.parametrize(
-    ("written", "said"), [('{"a": 1, "a": 2}', "'a' stands twice"), ("[" * 100_000, "recursion")]
+    ("written", "message"), [('{"a": 1, "a": 2}', "'a' stands twice"), ("[" * 100_000, "recursion")]
 )
 def test_a_filter_that_would_lose_a_part_or_is_too_deep_is_refused(written, message):
     """`json_util` alone takes the last of two."""

@@ -128,7 +128,7 @@ def test_a_right_to_a_whole_database_that_is_missing_is_named_in_few_words(serve
 
 
 @pytest.mark.parametrize(
-    ("collection", "action", "said"),
+    ("collection", "action", "message"),
     [
         ("source", "find", "source"),  # who may not even read it is not told that it exists
         ("target.ledger", "insert", "insert on d.target.ledger"),
