@@ -46,7 +46,7 @@ class Token:
 
 @dataclass
 class Form:
-    """Tokens by part; lines: of the stem; asked: of stem and choices."""
+    """Tokens by part; lines: of the stem; compared: of stem and choices."""
 
     stem: list[Token]
     choices: list[list[Token]]
@@ -279,8 +279,10 @@ def asks(text, is_long):
     body = re.sub("[ \n。!]+$", "", text)
     if body[-1:] in tuple("?是为=_"):
         return True
-    compared = any(c == "?" and 4 * (len(text) - i) <= len(text) + 80 for i, c in enumerate(text))
-    if not is_long and (compared or any(m["blank"] for m in SCANNER.finditer(text))):
+    ends_asking = any(
+        c == "?" and 4 * (len(text) - i) <= len(text) + 80 for i, c in enumerate(text)
+    )
+    if not is_long and (ends_asking or any(m["blank"] for m in SCANNER.finditer(text))):
         return True
     last = re.sub("(?s).*[\n。!?]", "", body).lstrip(" ")
     if not is_long:
