@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
-_LAST_PORT = 65_535
-_LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
@@ -68,9 +66,9 @@ def review(
     """
     if export is not None and import_ is not None:
         raise UsageError("--export and --import exclude each other.")
-    opt.check_range("--port", port, 0, _LAST_PORT)
+    opt.check_range("--port", port, 0, 65_535)
     opt.check_range("--sample", sample, 1, _MOST)
-    opt.check_range("--seed", seed, 0, _LARGEST_SEED)
+    opt.check_range("--seed", seed, 0, 2**63 - 1)
     use, settings = commands.review, options.load()
     if export is not None:
         if str(export) != "-":

@@ -21,7 +21,6 @@ from dedup_job.text_fields import values_in
 _LOADED = ("page.css", "review.css", "look.js", "review.js", "assets/htmx.min.js")
 STATIC: Final = {file.rpartition("/")[2]: file for file in _LOADED}
 """Files of this folder that the review page loads, by their names in its addresses."""
-HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 150  # characters of each end of a change
@@ -67,7 +66,7 @@ def words(key: str, **values: Any) -> Markup:
         forms = (form.format(**values) for form in forms)
     return Markup("").join(
         Markup('<span lang="{}">{}</span>').format(language, form)
-        for language, form in zip(HTML_LANGUAGE.values(), forms, strict=True)
+        for language, form in zip(("en", "zh-Hans"), forms, strict=True)
     )
 
 
