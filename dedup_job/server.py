@@ -91,11 +91,8 @@ def _application(review: Review, language: str) -> Starlette:
         about = {"target": review.target, "name": review.name, "stored_in": review.stored_in}
         return HTMLResponse(review_part("content", panel=first, **about))
 
-    def back(request: Request) -> Response:
-        return shown(review.before(request.query_params.get("pair")))
-
-    def following(request: Request) -> Response:
-        return shown(review.next_open(request.query_params.get("pair")))
+    def beside(key_of: Callable[[str | None], str | None]) -> Callable[[Request], Response]:
+        return lambda request: shown(key_of(request.query_params.get("pair")))
 
     def answer(body: bytes) -> Response:
         try:
@@ -116,8 +113,8 @@ def _application(review: Review, language: str) -> Starlette:
         routes=[
             Route("/", page),
             Route("/content", content),
-            Route("/back", back),
-            Route("/next", following),
+            Route("/back", beside(review.before)),
+            Route("/next", beside(review.next_open)),
             Route("/answer", answered, methods=["POST"]),
             Route("/static/{name}", _static),
         ],

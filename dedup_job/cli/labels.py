@@ -167,7 +167,6 @@ def learn(
         "unsure), as dedup review --export writes them; - for standard input; several times "
         "for several files.",
         "FILE",
-        show_default=False,
     ),
     out: Path | None = opt.value(
         "File of the model [default: T.model.json in this folder].", "FILE"
