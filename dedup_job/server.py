@@ -103,8 +103,7 @@ def _application(review: Review, language: str) -> Starlette:
         if label not in [*Label]:
             raise UsageError(f"the answer is {label[:40]!r}, expected {', '.join(Label)}.")
         review.answer(key, Label(label))
-        last = review.pair(key)
-        return shown(review.next_open(key), last)
+        return shown(review.next_open(key), review.pair(key))
 
     async def answered(request: Request) -> Response:
         return await run_in_threadpool(answer, await request.body())

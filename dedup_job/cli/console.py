@@ -156,8 +156,7 @@ class StopSignals:
 
     def __enter__(self) -> Self:
         for signum in _SIGNALS:
-            former = signal.getsignal(signum)
-            if former is not signal.SIG_IGN:  # nohup
+            if signal.getsignal(signum) is not signal.SIG_IGN:  # nohup
                 self._former[signum] = signal.signal(signum, self._remember)
         self._hook, sys.unraisablehook = sys.unraisablehook, self._come_again
         return self

@@ -4,7 +4,7 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -58,17 +58,16 @@ _METRICS = opt.value(
     "Keep metrics for Prometheus in this file, during and after the run.", "F.prom"
 )
 log = logging.getLogger("dedup")
-_GROUPS: Mapping[str, str] = {
-    Message("Source and target:"): "source target uri uri_file db query field",
-    Message("What is decided:"): "config limit keep against on_change on_delete",
-    Message("How it runs:"): "dry_run follow cluster yes",
-    Message("Output:"): "report html overwrite profile metrics_file help",
-}
 
 
 @opt.with_options(
     *(*opt.CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
-    groups=_GROUPS,
+    groups={
+        Message("Source and target:"): "source target uri uri_file db query field",
+        Message("What is decided:"): "config limit keep against on_change on_delete",
+        Message("How it runs:"): "dry_run follow cluster yes",
+        Message("Output:"): "report html overwrite profile metrics_file help",
+    },
 )
 def run(
     source: str | None = _SOURCE,

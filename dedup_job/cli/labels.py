@@ -8,8 +8,9 @@ import os
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,9 @@ def review(
                 opened = stack.enter_context(context)
             about = {"name": opened.name, "place": opened.stored_in}
             ended = Message("ended; what {name} answered is stored in {place}.", **about)
-            with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dedup-"))
+            ready = partial(_announce, opened, None if no_browser else Path(folder))
+            with StopSignals(ended):
                 server.serve(opened, socket, ready, asked_language())
 
 
@@ -119,32 +122,25 @@ def _server() -> Any:
     return server
 
 
-@contextmanager
-def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that prints an address and opens it in a browser.
+def _announce(opened: Any, folder: Path | None, address: str) -> None:
+    """Print an address and open it in a browser, unless `folder` is None.
 
     The address holds the token, and all users of a machine see the arguments of a process: so the
-    browser gets a private file that leads to the address.
+    browser gets a file in this private folder that leads to the address.
     """
-    with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
-
-        def ready(address: str) -> None:
-            about = {"target": opened.target, "name": opened.name, "address": address}
-            about["place"] = opened.stored_in
-            for line in (
-                Message("{target}, reviewed by {name}: {address}", **about),
-                Message("Answers are stored at once in {place}. Ctrl-C ends the page.", **about),
-            ):
-                typer.echo(localized(line))
-            if no_browser:
-                return
-            file = Path(folder) / "review.html"
-            to = html.escape(address)
-            file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
-            if not _opened_in_browser(file.as_uri()):
-                console().say(Message("No browser was found here: open the address in one."))
-
-        yield ready
+    about = {"target": opened.target, "name": opened.name, "address": address}
+    about["place"] = opened.stored_in
+    for line in (
+        Message("{target}, reviewed by {name}: {address}", **about),
+        Message("Answers are stored at once in {place}. Ctrl-C ends the page.", **about),
+    ):
+        typer.echo(localized(line))
+    if folder is None:
+        return
+    file, to = folder / "review.html", html.escape(address)
+    file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
+    if not _opened_in_browser(file.as_uri()):
+        console().say(Message("No browser was found here: open the address in one."))
 
 
 def _opened_in_browser(address: str) -> bool:

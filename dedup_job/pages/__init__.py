@@ -1,7 +1,7 @@
 """Pages in HTML: templates with their words in two languages, styles and scripts."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -112,14 +112,12 @@ def environment() -> Environment:
     return environment
 
 
-def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
-    stages: list[tuple[str, int, int]] = [("read", counts.scanned, 0)]
+def _funnel(counts: Counts) -> Iterator[tuple[str, int, int]]:
     before = counts.scanned
+    yield "read", before, 0
     for name in ("skipped", "quarantined", "exact", "near", "kept"):
-        count: int = getattr(counts, name)
-        before -= count
-        stages.append((name, count, before))
-    return stages
+        before -= getattr(counts, name)
+        yield name, getattr(counts, name), before
 
 
 def _named(layer: Layer) -> Markup:
