@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -63,9 +64,7 @@ def filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
             same[name] = filled
         return filled
 
-    def fill(template: str) -> str:
-        return _SLOT.sub(word, template)
-
+    fill = partial(_SLOT.sub, word)
     return fill
 
 
@@ -345,10 +344,9 @@ def run_demo(
 
 def _decided(database: Database[dict[str, Any]]) -> Mapping[int, list[str]]:
     found = defaultdict[int, list[str]](list)
-    for row in database[_TARGET].find({}, {"_id": 1}):
-        found[row["_id"]].append("kept")
-    for row in database[f"{_TARGET}.ledger"].find({}, {"decision": 1}):
-        found[row["_id"]].append(row["decision"])
+    for name in (_TARGET, f"{_TARGET}.ledger"):
+        for row in database[name].find({}, {"decision": 1}):
+            found[row["_id"]].append(row.get("decision", "kept"))
     return found
 
 

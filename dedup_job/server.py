@@ -4,6 +4,7 @@ Each request of a tab names the pair that the tab shows.
 """
 
 import errno
+import os
 import secrets
 import socket
 from collections.abc import Callable, MutableMapping
@@ -31,21 +32,17 @@ _LINGER = 2  # seconds for requests under way when it is ended
 
 def bound(port: int) -> socket.socket:
     """Return a socket on a local port, 0 for any that is free; UsageError if it is not free."""
-    own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        own.bind((HOST, port))
-        own.listen()
+        return socket.create_server((HOST, port))
     except OSError as e:
-        own.close()
         if e.errno == errno.EADDRINUSE:
             raise UsageError(
                 "port {port} is in use. Name another --port, or 0 for any that is free.", port=port
             ) from e
+        why = os.strerror(e.errno or 0)  # without the address that Python adds
         raise UsageError(
-            "port {port} cannot be opened: {why}. Name another --port.", port=port, why=e.strerror
+            "port {port} cannot be opened: {why}. Name another --port.", port=port, why=why
         ) from e
-    return own
 
 
 def serve(review: Review, own: socket.socket, ready: Callable[[str], None], language: str) -> None:
@@ -94,11 +91,8 @@ def _application(review: Review, language: str) -> Starlette:
         about = {"target": review.target, "name": review.name, "stored_in": review.stored_in}
         return HTMLResponse(review_part("content", panel=first, **about))
 
-    def back(request: Request) -> Response:
-        return shown(review.before(request.query_params.get("pair")))
-
-    def following(request: Request) -> Response:
-        return shown(review.next_open(request.query_params.get("pair")))
+    def beside(key_of: Callable[[str | None], str | None]) -> Callable[[Request], Response]:
+        return lambda request: shown(key_of(request.query_params.get("pair")))
 
     def answer(body: bytes) -> Response:
         try:
@@ -109,8 +103,7 @@ def _application(review: Review, language: str) -> Starlette:
         if label not in [*Label]:
             raise UsageError(f"the answer is {label[:40]!r}, expected {', '.join(Label)}.")
         review.answer(key, Label(label))
-        last = review.pair(key)
-        return shown(review.next_open(key), last)
+        return shown(review.next_open(key), review.pair(key))
 
     async def answered(request: Request) -> Response:
         return await run_in_threadpool(answer, await request.body())
@@ -119,8 +112,8 @@ def _application(review: Review, language: str) -> Starlette:
         routes=[
             Route("/", page),
             Route("/content", content),
-            Route("/back", back),
-            Route("/next", following),
+            Route("/back", beside(review.before)),
+            Route("/next", beside(review.next_open)),
             Route("/answer", answered, methods=["POST"]),
             Route("/static/{name}", _static),
         ],
@@ -193,8 +186,7 @@ class _Admission:
 
         async def sent(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(_HEADERS)
+                MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
         await self._app(scope, receive, sent)

@@ -114,10 +114,8 @@ class _LazyCommands(Group):
     No argument holds a password: all users of a machine may read them.
     """
 
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        names: Any = dict.fromkeys(_COMMANDS)
-        self.commands = names  # in the order of the help
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return [*_COMMANDS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
@@ -178,8 +176,7 @@ def _help(command: Any, ctx: Any, commands: Iterable[Section] = ()) -> str:
     out.rows([(Message("Usage:"), f"{ctx.command_path} {usage}")])
     examples, paragraphs = parts_of_help(command)
     for example in examples:
-        out.say()
-        out.say(example)
+        out.say(f"\n{example}")
     for paragraph in paragraphs:
         out.say()
         out.paragraph(Message(paragraph))

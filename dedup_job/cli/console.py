@@ -100,11 +100,8 @@ class _OneLine(logging.Formatter):
         record = copy(record)
         record.msg = localized(record.msg)
         if record.exc_info:
-            kind, error, _ = record.exc_info
-            name = kind.__name__ if kind is not None else "error"
-            record.msg = (
-                f"{record.getMessage().rstrip(':')}: {name}: {str(error).split(chr(10))[0]}"
-            )
+            error, words = record.exc_info[1], record.getMessage().rstrip(":")
+            record.msg = f"{words}: {type(error).__name__}: {str(error).split(chr(10))[0]}"
             record.args, record.exc_info, record.exc_text = None, None, None
         return super().format(record)
 
@@ -159,8 +156,7 @@ class StopSignals:
 
     def __enter__(self) -> Self:
         for signum in _SIGNALS:
-            former = signal.getsignal(signum)
-            if former is not signal.SIG_IGN:  # nohup
+            if signal.getsignal(signum) is not signal.SIG_IGN:  # nohup
                 self._former[signum] = signal.signal(signum, self._remember)
         self._hook, sys.unraisablehook = sys.unraisablehook, self._come_again
         return self
@@ -254,9 +250,8 @@ def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
         return ask(escaped(localized(question)), err=True)
     except typer.Abort:
         typer.echo(err=True)  # the cursor is behind the question
-        raise Interrupted(
-            Message("ended; {unchanged}.", unchanged=unchanged), signal.SIGINT
-        ) from None
+        ended = Message("ended; {unchanged}.", unchanged=unchanged)
+        raise Interrupted(ended, signal.SIGINT) from None
 
 
 def _yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:

@@ -4,7 +4,7 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -52,39 +52,33 @@ _TARGET = opt.value(
     "[default: as proposed].",
     "NS",
 )
-_LIMIT = opt.value("Process at most N new documents.", "N", min=1, max=10**15)
-_DRY_RUN = opt.flag("Decide and report, write nothing.", "--dry-run")
-_FOLLOW = opt.flag("Stay and decide what arrives, until stopped.", "--follow")
 _CLUSTER = opt.value("Run on a Ray cluster: HOST:PORT, auto, or local:N.", "ADDRESS")
 _REPORT = opt.value("Also write the report as JSON.", "FILE.json")
-_HTML = opt.value("Also write a page with samples: dedup report.", "FILE")
-_PROFILE = opt.flag("Print how busy each stage was, and its throughput.", "--profile")
 _METRICS = opt.value(
     "Keep metrics for Prometheus in this file, during and after the run.", "F.prom"
 )
 log = logging.getLogger("dedup")
-_GROUPS: Mapping[str, str] = {
-    Message("Source and target:"): "source target uri uri_file db query field",
-    Message("What is decided:"): "config limit keep against on_change on_delete",
-    Message("How it runs:"): "dry_run follow cluster yes",
-    Message("Output:"): "report html overwrite profile metrics_file help",
-}
 
 
 @opt.with_options(
     *(*opt.CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
-    groups=_GROUPS,
+    groups={
+        Message("Source and target:"): "source target uri uri_file db query field",
+        Message("What is decided:"): "config limit keep against on_change on_delete",
+        Message("How it runs:"): "dry_run follow cluster yes",
+        Message("Output:"): "report html overwrite profile metrics_file help",
+    },
 )
 def run(
     source: str | None = _SOURCE,
     target: str | None = _TARGET,
-    limit: int | None = _LIMIT,
-    dry_run: bool = _DRY_RUN,
-    follow: bool = _FOLLOW,
+    limit: int | None = opt.value("Process at most N new documents.", "N", min=1, max=10**15),
+    dry_run: bool = opt.flag("Decide and report, write nothing.", "--dry-run"),
+    follow: bool = opt.flag("Stay and decide what arrives, until stopped.", "--follow"),
     cluster: str | None = _CLUSTER,
     report: Path | None = _REPORT,
-    html: Path | None = _HTML,
-    profile: bool = _PROFILE,
+    html: Path | None = opt.value("Also write a page with samples: dedup report.", "FILE"),
+    profile: bool = opt.flag("Print how busy each stage was, and its throughput.", "--profile"),
     metrics_file: Path | None = _METRICS,
     yes: bool = opt.YES,
     overwrite: bool = opt.OVERWRITE,
@@ -299,19 +293,15 @@ def _exit(outcome: Run, stop: StopSignals) -> None:
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         by = "Ctrl-C" if signum is signal.SIGINT else signum.name
-        done, expected = outcome.counts.scanned, outcome.expected
+        about = {"by": by, "done": outcome.counts.scanned, "expected": outcome.expected}
         stopped = Message(
-            "Stopped by {by} after {done:,} documents. The same command continues.",
-            by=by,
-            done=done,
+            "Stopped by {by} after {done:,} documents. The same command continues.", **about
         )
-        if expected is not None:
+        if outcome.expected is not None:
             stopped = Message(
                 "Stopped by {by} after {done:,} of {expected:,} documents. The same command "
                 "continues.",
-                by=by,
-                done=done,
-                expected=expected,
+                **about,
             )
         raise Interrupted(stopped, signum)
     if code := _code(outcome):
@@ -403,14 +393,13 @@ def demo(
         table.add_row(kind.text, f"{number:,}", Message(kind.expected), f"{found:,}")
     out.table(table)
     out.say()
-    out.paragraph(
-        Message(
-            "documents lost: {lost:,}\n\n"
-            "On your own data: `dedup run` lists the collections of a server, and asks.\n"
-            "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
-            "  dedup run",
-            lost=lost,
-        )
+    ending = Message(
+        "documents lost: {lost:,}\n\n"
+        "On your own data: `dedup run` lists the collections of a server, and asks.\n"
+        "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
+        "  dedup run",
+        lost=lost,
     )
+    out.paragraph(ending)
     if lost:
         raise typer.Exit(1)

@@ -49,7 +49,6 @@ def inspect(
         'extended JSON such as \'{"$oid": "..."}\' or \'"17"\' for a string of digits. '
         "Without, each is a text. - is the text on standard input. Put one that begins with - "
         "last, after --.",
-        show_default=False,
     ),
     target: str | None = opt.OPTIONAL_TARGET,
     text: list[str] | None = opt.value("A text as an ITEM, also with --target.", "TEXT"),

@@ -8,8 +8,9 @@ import os
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 _MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
-_LAST_PORT = 65_535
-_LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
@@ -68,9 +67,9 @@ def review(
     """
     if export is not None and import_ is not None:
         raise UsageError("--export and --import exclude each other.")
-    opt.check_range("--port", port, 0, _LAST_PORT)
+    opt.check_range("--port", port, 0, 65_535)
     opt.check_range("--sample", sample, 1, _MOST)
-    opt.check_range("--seed", seed, 0, _LARGEST_SEED)
+    opt.check_range("--seed", seed, 0, 2**63 - 1)
     use, settings = commands.review, options.load()
     if export is not None:
         if str(export) != "-":
@@ -86,7 +85,9 @@ def review(
                 opened = stack.enter_context(context)
             about = {"name": opened.name, "place": opened.stored_in}
             ended = Message("ended; what {name} answered is stored in {place}.", **about)
-            with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dedup-"))
+            ready = partial(_announce, opened, None if no_browser else Path(folder))
+            with StopSignals(ended):
                 server.serve(opened, socket, ready, asked_language())
 
 
@@ -121,32 +122,25 @@ def _server() -> Any:
     return server
 
 
-@contextmanager
-def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that prints an address and opens it in a browser.
+def _announce(opened: Any, folder: Path | None, address: str) -> None:
+    """Print an address and open it in a browser, unless `folder` is None.
 
     The address holds the token, and all users of a machine see the arguments of a process: so the
-    browser gets a private file that leads to the address.
+    browser gets a file in this private folder that leads to the address.
     """
-    with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
-
-        def ready(address: str) -> None:
-            about = {"target": opened.target, "name": opened.name, "address": address}
-            about["place"] = opened.stored_in
-            for line in (
-                Message("{target}, reviewed by {name}: {address}", **about),
-                Message("Answers are stored at once in {place}. Ctrl-C ends the page.", **about),
-            ):
-                typer.echo(localized(line))
-            if no_browser:
-                return
-            file = Path(folder) / "review.html"
-            to = html.escape(address)
-            file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
-            if not _opened_in_browser(file.as_uri()):
-                console().say(Message("No browser was found here: open the address in one."))
-
-        yield ready
+    about = {"target": opened.target, "name": opened.name, "address": address}
+    about["place"] = opened.stored_in
+    for line in (
+        Message("{target}, reviewed by {name}: {address}", **about),
+        Message("Answers are stored at once in {place}. Ctrl-C ends the page.", **about),
+    ):
+        typer.echo(localized(line))
+    if folder is None:
+        return
+    file, to = folder / "review.html", html.escape(address)
+    file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
+    if not _opened_in_browser(file.as_uri()):
+        console().say(Message("No browser was found here: open the address in one."))
 
 
 def _opened_in_browser(address: str) -> bool:
@@ -169,7 +163,6 @@ def learn(
         "unsure), as dedup review --export writes them; - for standard input; several times "
         "for several files.",
         "FILE",
-        show_default=False,
     ),
     out: Path | None = opt.value(
         "File of the model [default: T.model.json in this folder].", "FILE"

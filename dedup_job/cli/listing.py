@@ -26,6 +26,9 @@ from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, ListKind
 if TYPE_CHECKING:
     from dedup_job.commands.look import Sample
     from dedup_job.runs.survey import Survey
+    from dedup_job.settings import Settings
+
+    _Query = tuple[Settings, str, ListFilter]
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
@@ -86,39 +89,31 @@ def list_(
     them is about that of all; the same seed draws the same pairs, while no more are added. Nothing
     is written.
     """
-    selection = ListFilter(what, of, kind, run)
-    _list(options, target, selection, form, texts=texts, limit=limit, random=random, seed=seed)
-
-
-def _list(
-    options: opt.SharedOptions,
-    target: str,
-    selection: ListFilter,
-    form: _Format,
-    *,
-    texts: bool,
-    limit: int | None,
-    random: bool,
-    seed: int | None,
-) -> None:
-    if selection.run is not None:
-        opt.check_range("--run", selection.run, 1, _MOST)
+    if run is not None:
+        opt.check_range("--run", run, 1, _MOST)
     if seed is not None:
         opt.check_range("--seed", seed, 0, _MOST)
         if not random:
             raise UsageError("--seed is for --random.")
-    as_table = form is _Format.TABLE
+    most = _MOST_SHOWN if form is _Format.TABLE or random else _MOST
     if limit is not None:
-        opt.check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
+        opt.check_range("--limit", limit, 1, most)
     if texts and form is _Format.IDS:
         raise UsageError("--texts is not for {form}.", form=str(form))
-    query, use = (options.load(), target, selection), commands.look
-    if as_table or random:
-        size = limit or _IN_A_TABLE, (seed or 0) if random else None
+    query = options.load(), target, ListFilter(what, of, kind, run)
+    _list(query, form, limit, (seed or 0) if random else None, texts=texts)
+
+
+def _list(
+    query: _Query, form: _Format, limit: int | None, seed: int | None, *, texts: bool
+) -> None:
+    as_table, use = form is _Format.TABLE, commands.look
+    if as_table or seed is not None:
+        size = limit or _IN_A_TABLE, seed
         with working() as progress:
             sample = use.sample_pairs(*query, *size, progress, texts=as_table or texts)
         if as_table:
-            _show(sample, selection.what, console(), texts=texts)
+            _show(sample, query[-1].what, console(), texts=texts)
         else:
             _write([sample.documents], form, texts=texts)
         return

@@ -46,63 +46,34 @@ TARGET, OPTIONAL_TARGET = value(_WRITTEN, "NS", default=...), value(_WRITTEN, "N
 YES = flag("Do not ask.", "--yes", "-y")
 OVERWRITE = flag("Replace files that exist.", "--overwrite")
 
-_SETTINGS: Mapping[str, tuple[str, type, str, str]] = {
-    # by parameter: the setting, its type, metavar and help
-    "uri": (
-        "connection.uri",
-        str,
-        "URI",
-        "MongoDB connection string without a password [default: mongodb://localhost:27017; "
-        "environment DEDUP_URI].",
-    ),
-    "uri_file": (
-        "connection.uri_file",
-        Path,
-        "FILE",
-        "File that holds the connection string, including the password.",
-    ),
-    "db": ("connection.db", str, "NAME", "Database for names that are given without one."),
-    "field": (
-        "source.field",
-        str,
-        "PATH",
-        "Field that holds the text, a dotted path; several with commas [default: text; to inspect "
-        "a target: that of its last run].",
-    ),
-    "keep": (
-        "output.keep",
-        list[str],
-        "RULE",
-        "Which copy stays: first, richest, longest, newest:FIELD, oldest:FIELD, highest:FIELD or "
-        "order:FIELD=A,B; several: each decides where those before it tie.",
-    ),
-    "on_change": (
-        "source.on_change",
-        str,
-        "WHAT",
-        "Documents that the source changed: keep them as decided, update those that still ask "
-        "the same, or refresh all [default: keep].",
-    ),
-    "on_delete": (
-        "source.on_delete",
-        str,
-        "WHAT",
-        "Documents that the source deleted: keep them, promote a copy, or remove them "
-        "[default: keep].",
-    ),
-    "query": ("source.query", str, "JSON", "Read only documents that match this extended JSON."),
-    "against": (
-        "source.against",
-        str,
-        "NS,...",
-        "Also drop duplicates of what these collections hold; they are only read.",
-    ),
-    "config": (
-        "",
-        Path,
-        "FILE",
-        "Settings in TOML, or a preset: questions, articles, classic; see dedup config show.",
-    ),
+_SETTINGS: Mapping[str, tuple[str, type, str]] = {  # by parameter: the setting, type, metavar
+    "uri": ("connection.uri", str, "URI"),
+    "uri_file": ("connection.uri_file", Path, "FILE"),
+    "db": ("connection.db", str, "NAME"),
+    "field": ("source.field", str, "PATH"),
+    "keep": ("output.keep", list[str], "RULE"),
+    "on_change": ("source.on_change", str, "WHAT"),
+    "on_delete": ("source.on_delete", str, "WHAT"),
+    "query": ("source.query", str, "JSON"),
+    "against": ("source.against", str, "NS,..."),
+    "config": ("", Path, "FILE"),
+}
+_HELP = {
+    "uri": "MongoDB connection string without a password [default: mongodb://localhost:27017; "
+    "environment DEDUP_URI].",
+    "uri_file": "File that holds the connection string, including the password.",
+    "db": "Database for names that are given without one.",
+    "field": "Field that holds the text, a dotted path; several with commas [default: text; to "
+    "inspect a target: that of its last run].",
+    "keep": "Which copy stays: first, richest, longest, newest:FIELD, oldest:FIELD, highest:FIELD "
+    "or order:FIELD=A,B; several: each decides where those before it tie.",
+    "on_change": "Documents that the source changed: keep them as decided, update those that still "
+    "ask the same, or refresh all [default: keep].",
+    "on_delete": "Documents that the source deleted: keep them, promote a copy, or remove them "
+    "[default: keep].",
+    "query": "Read only documents that match this extended JSON.",
+    "against": "Also drop duplicates of what these collections hold; they are only read.",
+    "config": "Settings in TOML, or a preset: questions, articles, classic; see dedup config show.",
 }
 CONNECTION = ("uri", "uri_file", "db")
 
@@ -145,8 +116,8 @@ def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callab
         parameters = {**signature.parameters}
         del parameters["options"]
         for name in names:
-            _, kind, metavar, text = _SETTINGS[name]
-            declared, own = value(text, metavar), inspect.Parameter.KEYWORD_ONLY
+            _, kind, metavar = _SETTINGS[name]
+            declared, own = value(_HELP[name], metavar), inspect.Parameter.KEYWORD_ONLY
             parameters[name] = inspect.Parameter(
                 name, own, default=declared, annotation=kind | None
             )

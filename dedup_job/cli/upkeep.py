@@ -165,7 +165,6 @@ def restore(
         None,
         metavar="[ID]",
         help="The _id, as for dedup inspect. Put one that begins with - last, after --.",
-        show_default=False,
     ),
     ids: Path | None = opt.value(
         "File with many _id, one per line, as dedup list --format ids writes them; - for "
@@ -204,10 +203,8 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
 
 
 def _restored(restored: Restored, *, requeue: bool) -> Iterator[Message]:
-    target, each = restored.target, list[Message]()
-    for decision, number in restored.decisions.items():
-        each.append(Message("{number:,} {what}", number=number, what=decision))
-    one = restored.documents == 1
+    decisions, target, one = restored.decisions, restored.target, restored.documents == 1
+    each = (Message("{number:,} {what}", number=n, what=what) for what, n in decisions.items())
     what = restored.id if one else counted(restored.documents, "document")
     about = {"what": what, "each": joined(each, ", "), "target": target}
     if restored.documents and requeue:

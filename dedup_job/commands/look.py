@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from bson import json_util
@@ -105,8 +105,7 @@ class Inspected:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name as JSON values: ids in extended JSON, settings that decide."""
-        values: dict[str, Any] = _plain(self)
-        return values
+        return dict(_plain(self))
 
 
 def inspect(
@@ -145,17 +144,15 @@ def inspect(
         return base if count > 1 else inspector.explained(base, limit)
 
 
+@dataclass
 class _Inspector:
-    def __init__(
-        self,
-        settings: Settings,
-        models: Models,
-        progress: Progress,
-        session: Session | None = None,
-    ) -> None:
-        self._settings, self._models, self._progress = settings, models, progress
-        self._session = cast("Session", session)  # not used without a target
-        self._pairs = PairRecheck(settings.decision, settings.index, models)
+    _settings: Settings
+    _models: Models
+    _progress: Progress
+    _session: Session | Any = None  # not used without a target
+
+    def __post_init__(self) -> None:
+        self._pairs = PairRecheck(self._settings.decision, self._settings.index, self._models)
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]

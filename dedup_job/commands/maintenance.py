@@ -282,11 +282,10 @@ def _removals(
 
 
 def _kept(session: Session, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
-    kept: list[Document] = []
-    for document in _kept_all(session, [record for _, record in part]):
-        if isinstance(document, Message):
-            raise UsageError(document)
-        kept.append(document)
+    found = _kept_all(session, [record for _, record in part])
+    if wrong := [one for one in found if isinstance(one, Message)]:
+        raise UsageError(wrong[0])
+    kept = [one for one in found if isinstance(one, Document)]
     texts = [str(document.content) for document in kept]
     prints = session.models.fingerprinter.fingerprint(texts)
     rows = (row for row, _ in part)

@@ -330,5 +330,4 @@ def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | N
         why_not = Message("it was made with other settings")
     elif behind and headers[-1]["run"] is None:
         why_not = Message("it is {batches:,} batches behind the target", batches=behind)
-    documents = sum(facts["index"]["documents"] for facts in headers)
-    return IndexFiles(documents, size, why_not)
+    return IndexFiles(sum(facts["index"]["documents"] for facts in headers), size, why_not)

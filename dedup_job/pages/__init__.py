@@ -1,7 +1,7 @@
 """Pages in HTML: templates with their words in two languages, styles and scripts."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -21,7 +21,6 @@ from dedup_job.text_fields import values_in
 _LOADED = ("page.css", "review.css", "look.js", "review.js", "assets/htmx.min.js")
 STATIC: Final = {file.rpartition("/")[2]: file for file in _LOADED}
 """Files of this folder that the review page loads, by their names in its addresses."""
-HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 150  # characters of each end of a change
@@ -67,7 +66,7 @@ def words(key: str, **values: Any) -> Markup:
         forms = (form.format(**values) for form in forms)
     return Markup("").join(
         Markup('<span lang="{}">{}</span>').format(language, form)
-        for language, form in zip(HTML_LANGUAGE.values(), forms, strict=True)
+        for language, form in zip(("en", "zh-Hans"), forms, strict=True)
     )
 
 
@@ -113,14 +112,12 @@ def environment() -> Environment:
     return environment
 
 
-def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
-    stages: list[tuple[str, int, int]] = [("read", counts.scanned, 0)]
+def _funnel(counts: Counts) -> Iterator[tuple[str, int, int]]:
     before = counts.scanned
+    yield "read", before, 0
     for name in ("skipped", "quarantined", "exact", "near", "kept"):
-        count: int = getattr(counts, name)
-        before -= count
-        stages.append((name, count, before))
-    return stages
+        before -= getattr(counts, name)
+        yield name, getattr(counts, name), before
 
 
 def _named(layer: Layer) -> Markup:

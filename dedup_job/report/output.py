@@ -92,7 +92,10 @@ class Output(Console):
         """Print a table of texts, or its rows as blocks of lines if it is too wide."""
         widths = _widths(table.columns, self.width)
         if widths is None:
-            self._blocks(table)
+            names = [_text(column.header).plain for column in table.columns]
+            rows = zip(*map(_cells, table.columns), strict=True)
+            named = (zip(names, row, strict=True) for row in rows)
+            self.blocks([(name, cell) for name, cell in row if cell.plain] for row in named)
             return
         for column, width in zip(table.columns, widths, strict=True):
             if column.overflow == "fold":
@@ -100,13 +103,6 @@ class Output(Console):
                 column._cells = [*broken]  # rich does not break Chinese
             column.width = width
         self.print(table)
-
-    def _blocks(self, table: Table) -> None:
-        names = [_text(column.header).plain for column in table.columns]
-        for number, row in enumerate(zip(*(_cells(c) for c in table.columns), strict=True)):
-            if number:
-                self.say()
-            self.rows((name, cell) for name, cell in zip(names, row, strict=True) if cell.plain)
 
     def rows(
         self, rows: Iterable[tuple[str, str | Text]], indent: int = 0, widest: int = sys.maxsize

@@ -278,16 +278,15 @@ class MetricsFile:
         try:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
+            warning = Message(
+                "{option} {file} cannot be written: {why}. The run goes on; what the file tells "
+                "may be old.",
+                option=OPTION,
+                file=self._file,
+                why=e.strerror,
+            )
             if not self._failed:
-                log.warning(
-                    Message(
-                        "{option} {file} cannot be written: {why}. The run goes on; what the file "
-                        "tells may be old.",
-                        option=OPTION,
-                        file=self._file,
-                        why=e.strerror,
-                    )
-                )
+                log.warning(warning)
             self._failed = True
 
     def _values(self) -> Values:
@@ -324,12 +323,9 @@ class MetricsFile:
 
 
 def _by_decision(name: str, counts: Counts) -> Values:
-    return {
-        (name, "kept"): counts.kept,
-        (name, "duplicate"): counts.duplicates,
-        (name, "skipped"): counts.skipped,
-        (name, "quarantined"): counts.quarantined,
-    }
+    numbers = counts.kept, counts.duplicates, counts.skipped, counts.quarantined
+    names = ("kept", "duplicate", "skipped", "quarantined")
+    return {(name, one): number for one, number in zip(names, numbers, strict=True)}
 
 
 def as_text(target: str, values: Values) -> str:

@@ -11,15 +11,10 @@ import pytest
 
 from dedup_job.files import check_new
 from dedup_job.messages import UsageError
-from tests.proving import stored
+from tests.proving import command, names, refused, stored
 from tests.running import dedup, invoke, refusal, run_here, uri_of
 
 SECRET = "s3cr3t"
-
-
-def run_on(database, *more):
-    names = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
-    return dedup("run", *names, *more, uri=uri_of(database))
 
 
 @pytest.fixture
@@ -28,19 +23,15 @@ def filled(database):
     return database
 
 
-def assert_refused(result, code, *words):
-    assert result.returncode == code, result.stderr
-    assert "Traceback" not in result.stderr
-    for word in words:
-        assert word in result.stderr
-
-
 def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives():
     start = time.monotonic()
     wait = "serverSelectionTimeoutMS=2000"  # 20 s by default
     uri = f"mongodb://someone:{SECRET}@127.0.0.1:9/?authSource=admin&{wait}"
     result = dedup("run", "--db", "d", "--source", "a", "--target", "b", uri=uri)
-    assert_refused(result, 5, "does not answer", "127.0.0.1:9", "the same command")
+    assert result.returncode == 5, result.stderr
+    for word in ("does not answer", "127.0.0.1:9", "the same command"):
+        assert word in result.stderr
+    assert "Traceback" not in result.stderr
     assert SECRET not in result.stderr + result.stdout
     assert time.monotonic() - start < 30
 
@@ -52,8 +43,7 @@ def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives():
 def test_a_source_or_query_that_cannot_be_read_changes_nothing(filled, source, more):
     filled.command("create", "part", viewOn="source", pipeline=[])
     before = stored(filled)
-    names = ("--source", f"{filled.name}.{source}", "--target", f"{filled.name}.target")
-    assert refusal("run", *names, *more, DEDUP_URI=uri_of(filled)).code == 2
+    assert refused(filled, "run", "--source", source, *more).code == 2
     assert stored(filled) == before
 
 
@@ -74,9 +64,10 @@ def test_documents_of_the_target_without_text_or_fingerprint_are_counted_and_nam
     run_here(filled)
     filled.target.insert_many([{"_id": f"by hand {i}", **stranger} for i in range(7)])
     filled.source.insert_one({"_id": 99, "text": "新的"})
-    result = run_on(filled)
-    assert_refused(result, 6, "7 documents that dedup did not write", "by hand 4", ", ...")
-    assert "by hand 5" not in result.stderr
+    error = refused(filled, "run", "--source", "source")
+    for words in ("7 documents that dedup did not write", "by hand 4", ", ..."):
+        assert words in str(error)
+    assert (error.code, "by hand 5" in str(error)) == (6, False)
 
 
 def test_quarantined_documents_end_with_3_and_the_report_counts_them(filled, tmp_path):
@@ -84,7 +75,8 @@ def test_quarantined_documents_end_with_3_and_the_report_counts_them(filled, tmp
 
     filled.get_collection("source").insert_one(not_utf_8(1000))
     file = tmp_path / "report.json"
-    result = run_on(filled, "--report", str(file))
+    words = names(filled, "run", "--source", "source", "--report", str(file))
+    result = dedup(*words, uri=uri_of(filled))
     assert result.returncode == 3, result.stderr
     report = json.loads(file.read_text())
     assert report["counts"]["quarantined"] == 1
@@ -93,8 +85,8 @@ def test_quarantined_documents_end_with_3_and_the_report_counts_them(filled, tmp
 
 
 def test_names_without_a_database_are_refused(replica_set):
-    result = dedup("run", "--source", "a", "--target", "b", uri=replica_set)
-    assert_refused(result, 2, "names no database", "--db")
+    error = refusal("run", "--source", "a", "--target", "b", DEDUP_URI=replica_set)
+    assert (error.code, "names no database" in str(error), "--db" in str(error)) == (2, True, True)
 
 
 def test_a_query_nested_too_deep_is_refused_in_a_short_message():
@@ -122,9 +114,8 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(tmp_path, monkeypa
 
 
 def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(filled):
-    names = ("--db", filled.name, "--source", "questions.v2", "--target", "target")
-    message = str(refusal("run", *names, DEDUP_URI=uri_of(filled)))
-    assert "the part before the first dot is the database" in message
+    error = refused(filled, "run", "--source", "questions.v2")
+    assert "the part before the first dot is the database" in str(error)
 
 
 MINE = '{"text": "mine"}\n'
@@ -163,12 +154,10 @@ def test_the_command_of_a_cron_line_goes_on_night_after_night(database, tmp_path
     database.source.insert_many({"_id": n, "text": f"第{n}道不同的题目"} for n in range(9))
     names = [tmp_path / name for name in ("r.json", "p.html", "c.json")]
     report, page, checked = map(str, names)
-    of = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
-    where = {"DEDUP_URI": uri_of(database), "DEDUP_LANG": language}
+    of = ("--source", "source", "--report")
     for _ in range(2):
-        done = invoke("run", *of, "--yes", "--report", report, "--html", page, **where)
-        assert done.exit_code == 0, done.output
-        assert invoke("check", *of, "--report", checked, **where).exit_code == 0
+        command(database, "run", *of, report, "--yes", "--html", page, DEDUP_LANG=language)
+        command(database, "check", *of, checked, DEDUP_LANG=language)
 
 
 def test_overwrite_replaces_it(tmp_path):

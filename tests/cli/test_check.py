@@ -56,20 +56,16 @@ def test_ids_of_mixed_types_are_compared_across_pages(any_database, tmp_path, mo
     ids = [None, True, b"binary", {"a": [1]}, Int64(2**40)]
     for i in range(20):
         ids += [i, f"s{i}", ObjectId(), i + 0.5]
-    any_database.source.insert_many(
-        [{"_id": id_, "text": f"{i * 7919}"} for i, id_ in enumerate(ids)]
-    )
-    any_database.source.insert_many(
-        [{"_id": {"copy": i}, "text": f"{i * 7919}"} for i in range(len(ids))]
-    )
+    for these in (ids, [{"copy": i} for i in range(len(ids))]):
+        rows = ({"_id": id_, "text": f"{i * 7919}"} for i, id_ in enumerate(these))
+        any_database.source.insert_many(rows)
     run_here(any_database)
     assert any_database["target.ledger"].count_documents({}) == len(ids)
     assert good(any_database, tmp_path, "--all") == {}
     any_database.source.delete_many({"_id": {"$type": "number"}})
     any_database.target.delete_one({"_id": "s3"})
-    assert wrong(any_database, tmp_path).keys() == {
-        *(UNDECIDED, GONE, Check.ORIGINAL, Check.RECORDS)
-    }
+    expected = {UNDECIDED, GONE, Check.ORIGINAL, Check.RECORDS}
+    assert wrong(any_database, tmp_path).keys() == expected
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])

@@ -9,7 +9,8 @@ from rich.cells import cell_len
 
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.id_keys import shown
-from tests.running import dedup, invoke, refusal, run_here, uri_of
+from tests.proving import command, refused
+from tests.running import dedup, refusal, run_here, uri_of
 from tests.test_printing import HOSTILE, commands
 
 WEIRD = "\x1b[31mw\u202eeird\x9b"
@@ -36,12 +37,8 @@ def hostile(database):
 def printed(database, *words, width):
     """Return the output of a command on a terminal of this width, or on a pipe (None)."""
     terminal = {"FORCE_COLOR": "1", "TERM": "dumb", "COLUMNS": f"{width}", "LINES": "50"}
-    result = invoke(
-        *(*words[:1], "--db", database.name, "--target", f"t{WEIRD}", *words[1:]),
-        DEDUP_URI=uri_of(database),
-        **({} if width is None else terminal),
-    )
-    return result.stdout
+    where = {} if width is None else terminal
+    return command(database, *words, "--target", f"t{WEIRD}", **where)
 
 
 @pytest.mark.parametrize("width", [60, 80, None])
@@ -115,8 +112,7 @@ def test_half_a_character_is_refused_with_2(replica_set, words):
 
 
 def test_an_id_with_half_a_character_is_refused(hostile):
-    names = ("--db", hostile.name, "--target", f"t{WEIRD}")
-    error = refusal("inspect", "a\udcff", *names, DEDUP_URI=uri_of(hostile))
+    error = refused(hostile, "inspect", "a\udcff", "--target", f"t{WEIRD}")
     assert "not in UTF-8" in str(error)
 
 
@@ -125,8 +121,7 @@ def test_a_lease_owner_forges_no_line(hostile):
     times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 100_000]}}
     state = hostile[f"t{WEIRD}.state"]
     state.update_one({}, [{"$set": {"lease": {**lease, "session": {"id": b"x"}, **times}}}])
-    names = ("--db", hostile.name, "--target", f"t{WEIRD}")
-    output = invoke("status", *names, DEDUP_URI=uri_of(hostile)).stdout
-    assert r"far\nerror: forged\x1b[2J" in output
-    message = str(refusal("status", "--break-lease", *names, DEDUP_URI=uri_of(hostile)))
+    words = ("status", "--target", f"t{WEIRD}")
+    assert r"far\nerror: forged\x1b[2J" in command(hostile, *words)
+    message = str(refused(hostile, *words, "--break-lease"))
     assert r"far\nerror: forged" in message

@@ -7,8 +7,8 @@ import pytest
 
 from dedup_job.demo import make_corpus
 from tests.deciding import PLAIN
-from tests.proving import stored
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.proving import command, stored
+from tests.running import invoke, refusal, run_here
 
 LONG = (
     "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
@@ -27,30 +27,26 @@ def filled(database, tmp_path):
     return database
 
 
-def arguments(database, text, *more, target="target"):
-    return ["inspect", "--text", text, "--db", database.name, "--target", target, *more]
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path))
 
 
-def environment(database, folder, **more):
-    return {"DEDUP_URI": uri_of(database), "DEDUP_INDEX__FOLDER": str(folder), **more}
-
-
-def found(command, where):
-    return json.loads(invoke(*command, "--json", **where).stdout)
+def found(database, *words, **where):
+    return json.loads(command(database, "inspect", *words, "--json", **where))
 
 
 @pytest.mark.parametrize("flags", [{}, PLAIN])
 def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(filled, tmp_path, flags):
     """Not those of the environment: the target's own, as its last run had them."""
     run_here(filled, target="own", index__folder=str(tmp_path), **flags)
-    more = {
+    where = {
         "DEDUP_INDEX__CANDIDATE_GENERATORS": '["simhash"]',
         "DEDUP_DECISION__JUDGE": "similarity",
     }
-    where = environment(filled, tmp_path, **more)
     for row in filled["own.ledger"].find({"decision": "duplicate"}).limit(9):
         text = filled.source.find_one({"_id": row["_id"]})["text"]
-        values = found(arguments(filled, text, target="own"), where)
+        values = found(filled, "--text", text, "--target", "own", **where)
         (item,) = values["items"]
         rare = {"probability": None, "differences": [], "richer": []}
         for name in ("decision", "of", "reason", "distance", "similarity", "found_by", *rare):
@@ -66,11 +62,11 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled, tmp_path)
         for i in range(40)
     )
     run_here(filled, index__folder=str(tmp_path), target="more")
-    command = arguments(filled, f"{LONG}其中第3条结论由21位学者在论文里提出。", target="more")
-    where = environment(filled, tmp_path)
-    every = found([*command, "--limit", "999"], where)["near"]
+    words = ("--text", f"{LONG}其中第3条结论由21位学者在论文里提出。", "--target", "more")
+    every = found(filled, *words, "--limit", "999")["near"]
     assert len(every) > 2
-    assert f"{len(every)} of " in (output := invoke(*command, "--limit", "2", **where).stdout)
+    output = command(filled, "inspect", *words, "--limit", "2")
+    assert f"{len(every)} of " in output
     assert "kept documents, 2 shown." in output
 
 
@@ -79,8 +75,8 @@ def test_texts_are_shown_whatever_their_place(database, tmp_path, form):
     database.source.insert_one({"_id": 1, "a": {"b": LONG}})
     flags = {"source__field": "a.b", "output__document": form}
     run_here(database, index__folder=str(tmp_path), **flags)
-    where = environment(database, tmp_path, DEDUP_OUTPUT__DOCUMENT=form)
-    values = found(arguments(database, LONG, "--field", "a.b"), where)
+    where = {"DEDUP_OUTPUT__DOCUMENT": form}
+    values = found(database, "--text", LONG, "--field", "a.b", **where)
     assert [(one["id"], one["text"]) for one in values["near"]] == [(1, LONG)]
 
 
@@ -88,8 +84,8 @@ def test_neither_collections_nor_snapshots_are_written(filled, tmp_path):
     before, files = stored(filled), {f: f.read_bytes() for f in tmp_path.iterdir()}
     assert len(files) == 1
     for folder in (tmp_path, tmp_path / "none"):
-        for words in (arguments(filled, LONG), [*arguments(filled, LONG), "long"]):
-            invoke(*words, **environment(filled, folder))
+        for more in ((), ("long",)):
+            command(filled, "inspect", "--text", LONG, *more, DEDUP_INDEX__FOLDER=str(folder))
     assert stored(filled) == before
     assert {f: f.read_bytes() for f in tmp_path.iterdir()} == files
 
@@ -97,9 +93,8 @@ def test_neither_collections_nor_snapshots_are_written(filled, tmp_path):
 def test_a_text_may_come_from_a_file_or_standard_input(filled, tmp_path):
     file = tmp_path / "text.txt"
     file.write_text(LONG, encoding="utf-8")
-    target = ["inspect", "--db", filled.name, "--target", "target"]
     for more in (["-"], ["--text", "-"], ["--file", "-"], ["--file", str(file)]):
-        output = invoke(*target, *more, stdin=LONG, **environment(filled, tmp_path)).stdout
+        output = command(filled, "inspect", *more, stdin=LONG)
         assert re.search(r'^of +"long"$', output, re.M), more
     output = invoke("inspect", "-", "--file", str(file), stdin=f"<p>{LONG}</p>").stdout
     assert "\nduplicates (exact)." in output
@@ -121,7 +116,7 @@ def test_a_long_text_is_cut_off_and_json_has_all_of_it_and_what_it_was_searched_
     output = invoke("inspect", text).stdout
     assert "characters more" in output
     assert re.search(r"^keywords +.*光合作用", output, re.M)
-    (item,) = found(["inspect", text], {})["items"]
+    (item,) = json.loads(invoke("inspect", text, "--json").stdout)["items"]
     assert item["text"].replace("\n", "") == QUESTION + LONG * 12
     assert re.search(rf"^fingerprint +{item['fingerprint']}$", output, re.M)
     assert item["why"]["route"] == "words"

@@ -40,7 +40,7 @@ def test_without_the_extra_the_command_says_what_to_install(decided, monkeypatch
     assert "pip install 'dedup-job[review]'" in str(error)
 
 
-def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, capsys):
+def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, capsys, tmp_path):
     opened = []
     monkeypatch.setenv("DISPLAY", ":0")
 
@@ -53,8 +53,7 @@ def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, caps
 
     monkeypatch.setattr("webbrowser.open", look)
     review = type("R", (), {"target": "d.t", "name": "anna", "stored_in": "d.t.labels"})
-    with cli._page(review, no_browser=False) as ready:
-        ready("http://127.0.0.1:1/?token=secret")
+    cli._announce(review, tmp_path, "http://127.0.0.1:1/?token=secret")
     assert "secret" not in opened[0]
     assert "No browser was found here: open the address" in capsys.readouterr().out
     monkeypatch.delenv("DISPLAY")

@@ -15,9 +15,9 @@ from tests.running import outcome, run_here, scanned
 from tests.tampering import STATE, one
 
 
-def status(database, *more, **where):
+def status(database, *more):
     """Return the output of `dedup status --json`, whose sentence its text holds as well."""
-    found = json.loads(command(database, "status", *more, "--json", **where))
+    found = json.loads(command(database, "status", *more, "--json"))
     assert found["sentence"] in " ".join(command(database, "status").split())
     return found
 
@@ -87,68 +87,61 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(paused, monk
     assert one(database, STATE, _id="state")["lease"] is not None
 
 
-class Target:
-    """A target of 30 documents, and the folder of its index files."""
-
-    def __init__(self, database, folder):
-        self.database, self.folder = database, folder
-        self.where = {"DEDUP_INDEX__FOLDER": str(folder)}
-        texts = (f"第{i}号文件只有这一句话，编号是{i * 7919}。" for i in range(30))
-        database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
-        run_here(database)
-
-    def rebuilt(self):
-        """Rebuild the index; return its status."""
-        return status(self.database, "--rebuild-index", **self.where)["index"]
-
-    def refused(self):
-        """Return the message of a rebuild that is refused; it leaves no lease."""
-        message = str(refused(self.database, "status", "--rebuild-index", **self.where))
-        assert one(self.database, STATE)["lease"] is None
-        return message
-
-
 @pytest.fixture
-def target(any_database, tmp_path):
-    return Target(any_database, tmp_path / "snapshots")
+def folder(any_database, tmp_path, monkeypatch):
+    """Return the folder, not made yet, for the index files of a target of 30 documents."""
+    texts = (f"第{i}号文件只有这一句话，编号是{i * 7919}。" for i in range(30))
+    any_database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
+    run_here(any_database)
+    monkeypatch.setenv("DEDUP_INDEX__FOLDER", str(tmp_path / "snapshots"))
+    return tmp_path / "snapshots"
 
 
-def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(target):
-    before = one(target.database, STATE)
-    found = target.rebuilt()
-    (file,) = target.folder.iterdir()
+def not_rebuilt(database):
+    """Return the message of a rebuild that is refused; it leaves no lease."""
+    message = str(refused(database, "status", "--rebuild-index"))
+    assert one(database, STATE)["lease"] is None
+    return message
+
+
+def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(any_database, folder):
+    before = one(any_database, STATE)
+    found = status(any_database, "--rebuild-index")["index"]
+    (file,) = folder.iterdir()
     size = file.stat().st_size
     assert found == {"documents": 30, "bytes": size, "used": True, "why_not": None}
-    after = one(target.database, STATE)
+    after = one(any_database, STATE)
     assert after.pop("token") == before.pop("token") + 1
     assert after == before  # nothing else changed
 
 
-def test_rebuild_into_a_folder_that_cannot_be_is_refused_and_leaves_no_lease(target):
-    target.folder.write_text("a file")
-    assert f"{target.folder}" in target.refused()
+def test_rebuild_into_a_folder_that_cannot_be_is_refused_and_leaves_no_lease(any_database, folder):
+    folder.write_text("a file")
+    assert f"{folder}" in not_rebuilt(any_database)
 
 
-def test_rebuild_without_room_leaves_the_former_file_and_no_lease(target, monkeypatch):
-    target.rebuilt()
-    (file,) = target.folder.iterdir()
+def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
+    any_database, folder, monkeypatch
+):
+    command(any_database, "status", "--rebuild-index")
+    (file,) = folder.iterdir()
     before = file.read_bytes()
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.native.snapshot.os.fsync", full)
-    assert "No space left on device" in target.refused()
+    assert "No space left on device" in not_rebuilt(any_database)
     assert file.read_bytes() == before
 
 
-def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(target, monkeypatch):
+def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(any_database, folder, monkeypatch):
     read = maintenance.read_index
 
     def slow(*arguments):
         read(*arguments)
-        target.database[STATE].update_one({}, {"$inc": {"generation": 1}})
+        any_database[STATE].update_one({}, {"$inc": {"generation": 1}})
 
     monkeypatch.setattr(maintenance, "read_index", slow)
-    assert "another run wrote" in target.refused()
-    assert not target.folder.exists()
+    assert "another run wrote" in not_rebuilt(any_database)
+    assert not folder.exists()

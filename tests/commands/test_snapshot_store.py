@@ -11,7 +11,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.target import Target
 from dedup_job.native import snapshot
-from tests.running import outcome, run_here
+from tests.running import drop_target, outcome, run_here
 
 CORPUS = make_corpus(1000, seed=8)
 
@@ -60,6 +60,10 @@ def watched(any_database, tmp_path, monkeypatch):
     assert runs.run() == ""
     runs.add(300, 600)
     return runs
+
+
+def full(*_, **__):
+    raise OSError(28, "No space left on device")
 
 
 def assert_as_in_one_run(runs):
@@ -130,9 +134,6 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
 def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_said(
     watched, monkeypatch, caplog
 ):
-    def full(**_):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
     monkeypatch.setattr("dedup_job.native.snapshot.tempfile.TemporaryFile", full)
     watched.run(run__batch_documents=50)
@@ -211,8 +212,7 @@ def test_a_snapshot_that_is_not_that_of_the_target_is_not_used_and_is_replaced(
 
 
 def test_another_target_of_the_same_name_is_told_apart(watched):
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        watched.database[name].drop()
+    drop_target(watched.database)
     assert watched.run() == ""
     assert len(list(watched.folder.iterdir())) == 2
 
@@ -228,9 +228,6 @@ def test_a_small_index_is_kept_only_in_a_folder_that_was_named(any_database, tmp
 
 def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(watched, monkeypatch, caplog):
     before = watched.file.read_bytes()
-
-    def full(_):
-        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.native.snapshot.os.fsync", full)
     with caplog.at_level(logging.WARNING, "dedup"):

@@ -11,7 +11,7 @@ from dedup_job.decision import CONFIDENCE
 from dedup_job.demo import make_corpus
 from dedup_job.runs.survey import Stratum
 from dedup_job.settings import load
-from tests.running import run_here, uri_of
+from tests.running import run_here, settings_of, uri_of
 
 
 @pytest.fixture
@@ -22,8 +22,7 @@ def filled(database):
 
 
 def survey(database):
-    settings = load({"connection.uri": uri_of(database)}).settings
-    return survey_target(settings, f"{database.name}.target")
+    return survey_target(settings_of(database), f"{database.name}.target")
 
 
 def test_strata_and_groups_hold_what_they_say_and_a_lost_source_is_said(filled):

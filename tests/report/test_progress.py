@@ -18,7 +18,6 @@ class Terminal(io.StringIO):
     """A stream that passes for a terminal."""
 
     def isatty(self):
-        """Return True."""
         return True
 
 

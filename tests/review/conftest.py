@@ -10,9 +10,8 @@ import pytest
 
 from dedup_job.commands.review import Review, open_review
 from dedup_job.demo import make_corpus
-from dedup_job.settings import load
 from tests.conftest import fresh_database
-from tests.running import run_here, uri_of
+from tests.running import run_here, settings_of
 
 pytest.importorskip("uvicorn")
 
@@ -52,8 +51,7 @@ class Page:
 @contextmanager
 def served(database, name="anna"):
     """Serve the page of the target of this database."""
-    settings = load({"connection.uri": uri_of(database)}).settings
-    opened = open_review(settings, f"{database.name}.target", name, (40, 0))
+    opened = open_review(settings_of(database), f"{database.name}.target", name, (40, 0))
     with bound(0) as own, opened as review:
         ticket = Ticket(own.getsockname()[1])
         server = page_server(review, ticket)

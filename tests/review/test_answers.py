@@ -13,7 +13,7 @@ from dedup_job.printing import command_line
 from dedup_job.runs.survey import Proportion
 from tests.proving import command
 from tests.review.conftest import served
-from tests.running import invoke, run_here, uri_of
+from tests.running import run_here
 
 
 def shown_key(text):
@@ -119,11 +119,7 @@ def test_hostile_texts_are_shown_as_texts(database):
     database.source.insert_many(
         [{"_id": 1, "text": nasty}, {"_id": "<b>'\"", "text": nasty + "！"}]
     )
-    invoke(
-        *("run", "--source", f"{database.name}.source", "--target", f"{database.name}.target"),
-        *("--yes", "--uri", uri_of(database)),
-        DEDUP_CLEANING__HTML="never",
-    )
+    run_here(database, cleaning__html="never")
     if not database["target.ledger"].count_documents({"reason": "near"}):
         pytest.skip("the judge found them equal")
     with served(database, name="<i>eve</i>") as page:
