@@ -17,10 +17,7 @@ _SUSPECT = re.compile(  # outside the ranges that most texts are in, which are p
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with `\x1b` for an escape character, `\ue000` for a private one, and so on.
-
-    Line feeds and tabs stay.
-    """
+    r"""Return a text with `\x1b` for an escape character, and so on; line feeds and tabs stay."""
     return text if text.isprintable() else _SUSPECT.sub(_as_escape, text)
 
 

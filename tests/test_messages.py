@@ -122,7 +122,7 @@ FOUND = Message("{number:,} documents have no text", number=5000)
         DedupError("unexpected"),
         UsageError("--source is missing"),
         ConfigurationError(["one", "two"]),
-        RunAborted(FOUND, "1,000", "abort_if.without_text", "_id 5"),
+        RunAborted(FOUND, "1,000", "without_text", "_id 5"),
         LeaseHeld("held"),
         Interrupted("stopped", signal.SIGTERM),
     ],
