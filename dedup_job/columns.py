@@ -299,12 +299,10 @@ class Decisions:
     superseded: "Superseded | None" = None
 
     @classmethod
-    def all_kept(
-        cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
-    ) -> "Decisions":
+    def all_kept(cls, fingerprints: NDArray[np.uint64], names: Names = _NO_NAMES) -> "Decisions":
         """Return decisions to keep n documents, in arrays that a caller may fill."""
         rows = np.zeros(len(fingerprints), dtype=DECISION)
-        rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
+        rows["fingerprint"], rows["probability"] = fingerprints, np.nan
         return cls(rows, repeated(b"", len(rows)), names)
 
     def __len__(self) -> int:
