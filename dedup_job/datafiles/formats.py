@@ -209,14 +209,11 @@ def _value(line: bytes) -> dict[str, Any] | Quarantined:
 
 
 def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
-    parts = fields.parts(value)
-    if isinstance(parts, Skipped):
-        return parts
-    if b"\\u" in line and not all(map(_is_unicode, parts)):
-        return Quarantined(
-            Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
-        )
-    return BREAK.join(parts)
+    content = fields.content(value)
+    if isinstance(content, str) and b"\\u" in line and not _is_unicode(content):
+        detail = Message("a text in it holds half of a surrogate pair")
+        return Quarantined(Reason.UNDECODABLE, detail)
+    return content
 
 
 def with_text(line: str, path: Sequence[str], text: str) -> str:
