@@ -69,10 +69,7 @@ def escaped_json(text: str) -> str:
 
 
 class _EscapingStream:
-    """A text stream that escapes written text, and is otherwise the wrapped stream.
-
-    A writer of control sequences, such as a progress bar, writes to `plain` of it instead.
-    """
+    # a writer of control sequences, such as a progress bar, writes to `plain` of it instead
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
