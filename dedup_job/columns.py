@@ -142,10 +142,7 @@ independent hash; texts with the same value and digest count as equal. short: bo
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """Fingerprints of n texts.
-
-    rows: FINGERPRINT (n,); sketches: of the same texts, None if no channel needs them.
-    """
+    """Fingerprints of n texts, FINGERPRINT (n,), and their sketches, None if no channel has any."""
 
     rows: NDArray[Any]
     sketches: Sketches | None = None
@@ -190,10 +187,7 @@ class Fingerprints:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents, and fingerprints and ranks of their m texts.
-
-    ranks: the better copy has the larger one; None if the first copy stays.
-    """
+    """Documents, and fingerprints and ranks of their texts; ranks: larger for a better copy."""
 
     documents: Documents
     fingerprints: Fingerprints
@@ -305,12 +299,10 @@ class Decisions:
     superseded: "Superseded | None" = None
 
     @classmethod
-    def all_kept(
-        cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
-    ) -> "Decisions":
+    def all_kept(cls, fingerprints: NDArray[np.uint64], names: Names = _NO_NAMES) -> "Decisions":
         """Return decisions to keep n documents, in arrays that a caller may fill."""
         rows = np.zeros(len(fingerprints), dtype=DECISION)
-        rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
+        rows["fingerprint"], rows["probability"] = fingerprints, np.nan
         return cls(rows, repeated(b"", len(rows)), names)
 
     def __len__(self) -> int:

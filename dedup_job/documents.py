@@ -128,17 +128,13 @@ def too_long(characters: int, most: int) -> Quarantined:
 
 
 Refusal = Skipped | Quarantined
-_MARKUP = 10  # the most characters of a page to one of its text; a longer page is not even cleaned
-
-
-def longest_before(most: int) -> int:
-    """Return the limit of a text before cleaning, in characters; most: after cleaning."""
-    return _MARKUP * most
+MARKUP = 10
+"""The most characters of a page to one of its text; a longer page is not even cleaned."""
 
 
 def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
     """Return the content, or a refusal if it is too long to clean; most: the limit after it."""
-    limit = longest_before(most)
+    limit = MARKUP * most
     if not isinstance(content, str) or len(content) <= limit:
         return content
     detail = Message(
@@ -176,8 +172,7 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
 
     def with_content(self, content: str | Refusal) -> "Document":
         """Return a copy with other content."""
-        id_, key, raw, _, text_at, _ = self
-        return type(self)(id_, key, raw, content, text_at, as_read=False)
+        return self._replace(content=content, as_read=False)
 
 
 def names_of(bits: int, names: Sequence[str]) -> tuple[str, ...]:

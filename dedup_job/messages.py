@@ -152,11 +152,9 @@ class LeaseLost(StateMismatch):
 class RunAborted(StateMismatch):
     """A limit of the settings `abort_if` was exceeded; the current batch was not written."""
 
-    def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
-        section, _, name = setting.partition(".")
-        values = {"found": found, "limit": limit, "example": example}
-        values |= {"variable": f"DEDUP_{section.upper()}__{name.upper()}"}
-        values |= {"name": name, "section": section}
+    def __init__(self, found: str, limit: str, name: str, example: str) -> None:
+        values = {"found": found, "limit": limit, "example": example, "name": name}
+        values |= {"section": "abort_if", "variable": f"DEDUP_ABORT_IF__{name.upper()}"}
         super().__init__(
             Message(
                 "{found}, the limit is {limit}. The run stopped; this batch was not written.\n"

@@ -17,10 +17,7 @@ _SUSPECT = re.compile(  # outside the ranges that most texts are in, which are p
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with `\x1b` for an escape character, `\ue000` for a private one, and so on.
-
-    Line feeds and tabs stay.
-    """
+    r"""Return a text with `\x1b` for an escape character, and so on; line feeds and tabs stay."""
     return text if text.isprintable() else _SUSPECT.sub(_as_escape, text)
 
 
@@ -72,10 +69,7 @@ def escaped_json(text: str) -> str:
 
 
 class _EscapingStream:
-    """A text stream that escapes written text, and is otherwise the wrapped stream.
-
-    A writer of control sequences, such as a progress bar, writes to `plain` of it instead.
-    """
+    # a writer of control sequences, such as a progress bar, writes to `plain` of it instead
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

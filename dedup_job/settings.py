@@ -85,9 +85,7 @@ class RunSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     @property
     def page_documents(self) -> int:
         """The most documents in a transaction: `batch_documents`, or one second of `max_rate`."""
-        if self.max_rate is None:
-            return self.batch_documents
-        return max(min(self.batch_documents, int(self.max_rate)), 1)
+        return max(min(self.batch_documents, int(self.max_rate or self.batch_documents)), 1)
 
 
 class Settings(BaseModel, frozen=True, extra="forbid"):
@@ -130,10 +128,7 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
         return {**values, "rules": RULES}
 
     def models(self, notify: Callable[[str], None] = lambda _: None) -> Models:
-        """Return fingerprinter, judge and sketcher, each loaded on its first use.
-
-        notify: called with a line of progress.
-        """
+        """Return the models, each loaded on its first use; notify: called with progress lines."""
         return Models(self.fingerprint, self.index, self.decision, notify)
 
     def recorded(self) -> dict[str, Any]:

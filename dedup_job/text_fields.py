@@ -12,7 +12,6 @@ Path = Sequence[str]
 """The names that lead to a field, through objects."""
 OWN_ID = "_id"
 """A field that is no text: libraries give one to every object in an array."""
-_NUMBERS = (int, float)
 _DEEPEST = 64  # levels of a value that may hold text
 
 
@@ -107,7 +106,7 @@ def with_texts(value: Any, texts: Iterator[str]) -> Any:
 
 
 def _is_part(value: Any) -> bool:
-    return type(value) is str or (isinstance(value, _NUMBERS) and type(value) is not bool)
+    return type(value) is str or (isinstance(value, int | float) and type(value) is not bool)
 
 
 def _leaves(value: Any, deepest: int = _DEEPEST) -> Iterator[str | float | None]:

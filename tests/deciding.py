@@ -31,9 +31,9 @@ def decisions_of(values, tried=()):
     texts = [v if isinstance(v, Kept | Duplicate) else None for v in values]
     made = Decisions.all_kept(
         np.array([v.fingerprint if isinstance(v, Kept) else 0 for v in values], dtype=np.uint64),
-        np.array([v is not None and v.short for v in texts], dtype=np.bool_),
         Names(tuple(kinds), tuple(richer)),
     )
+    made["short"][:] = [v is not None and v.short for v in texts]
     refusals = {row: v for row, v in enumerate(values) if texts[row] is None}
     for row, value in enumerate(values):
         if not isinstance(value, Kept):

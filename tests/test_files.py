@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dedup_job.files import (
-    check_writable,
-    make_private,
-    open_regular,
-    replacing,
-    write_whole,
-)
+from dedup_job.files import check_writable, make_private, open_regular, replacing, write_whole
 from dedup_job.messages import UsageError
 from tests.running import refusal
 

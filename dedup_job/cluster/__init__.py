@@ -22,7 +22,7 @@ import dedup_job
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.run import package_versions
 from dedup_job.job.pipeline import Job
-from dedup_job.messages import DatabaseUnreachable, DedupError, Message
+from dedup_job.messages import DatabaseUnreachable, Message
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.runs.run_record import Stopwatch
 from dedup_job.settings import Settings
@@ -112,9 +112,7 @@ class _ClusterPreprocessor:
                 else:
                     answer.set_result(value)
         code = self._process.wait()
-        how: str = Message("exit code {code}", code=code)
-        if code < 0:
-            how = signal.Signals(-code).name
+        how = signal.Signals(-code).name if code < 0 else Message("exit code {code}", code=code)
         with self._lock:
             self._lost = Message(
                 "its process here ended ({how}): Ray on this machine was lost, or memory ran out",
@@ -131,10 +129,3 @@ def cannot_go_on(why: str) -> DatabaseUnreachable:
         "again: the same command goes on, on a cluster or without one.",
         why=why,
     )
-
-
-def portable(error: Exception) -> Exception:
-    """Return an error that can be pickled: itself, or a DedupError with its type and text."""
-    if isinstance(error, DedupError):
-        return error
-    return DedupError(f"{type(error).__name__}: {error}")

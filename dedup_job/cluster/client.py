@@ -17,8 +17,7 @@ from typing import Any, NoReturn
 import ray
 from ray.exceptions import RayError
 
-from dedup_job.cluster import cannot_go_on, portable
-from dedup_job.columns import Batch
+from dedup_job.cluster import cannot_go_on
 from dedup_job.commands.run import package_versions
 from dedup_job.commands.session import form_of, preparation
 from dedup_job.job import Preprocessor
@@ -46,11 +45,10 @@ def serve(pipe: Connection) -> None:
         connect(address)
         cores = max(int(ray.cluster_resources().get("CPU", 1)), 1)
     except Exception as e:  # noqa: BLE001  # raised again by the command
-        own = isinstance(e, DedupError)
-        pipe.send((number, e if own else cannot_go_on(_shortened(e))))
+        pipe.send((number, e if isinstance(e, DedupError) else cannot_go_on(_shortened(e))))
         return
     pipe.send((number, cores))
-    lock, references = threading.Lock(), [ray.put(settings)]
+    lock, references = threading.Lock(), [ray.put(settings)]  # in a list Ray does not fetch it
     task: Any = ray.remote(num_cpus=1, max_retries=_TRIES, scheduling_strategy="SPREAD")(prepare)
     while (request := pipe.recv()) is not None:
         number, page = request
@@ -122,16 +120,15 @@ def _count(address: str) -> int:
 
 
 def prepare(settings: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
-    """Return the pickled batch and work of a page, or the error.
-
-    settings: one reference, in a list so that Ray does not fetch it for each page.
-    """
+    """Return the pickled batch and work of a page, or the error; settings: one reference."""
     try:
         watch = Stopwatch()
-        batch = _portable(_preprocessor(settings[0]).prepare(pickle.loads(page), watch))
+        batch = _preprocessor(settings[0]).prepare(pickle.loads(page), watch)
+        # a slice has no parsed texts, which are in the core's memory
+        batch = replace(batch, fingerprints=batch.fingerprints[:])
         return pickle.dumps((batch, watch.work))
     except Exception as e:  # noqa: BLE001  # raised again by the command
-        return portable(e)
+        return e if isinstance(e, DedupError) else DedupError(f"{type(e).__name__}: {e}")
 
 
 @cache
@@ -149,12 +146,3 @@ def _preprocessor(reference: ray.ObjectRef[bytes]) -> Preprocessor:
             )
     models = settings.models()
     return preparation(settings, models, form_of(settings, models))
-
-
-def _portable(batch: Batch) -> Batch:
-    # without the parsed texts, which are in the core's memory
-    prints = batch.fingerprints
-    if prints.sketches is None:
-        return batch
-    bare = replace(prints, sketches=replace(prints.sketches, read=None))
-    return replace(batch, fingerprints=bare)

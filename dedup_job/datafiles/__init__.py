@@ -30,7 +30,6 @@ from dedup_job.job import Source, Target
 from dedup_job.messages import UsageError
 from dedup_job.native.bytes_column import BytesColumn, TextColumn, elements_of, has_breaks, pack
 from dedup_job.printing import escaped_json
-from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import Run
 
 _KEY = np.dtype(">i8")  # of row numbers: the order of the bytes is that of the numbers
@@ -58,15 +57,12 @@ class FileSource(Source):
         """Yield all rows as documents, in order, with their numbers as keys."""
         for rows in self.reader.pages():
             self.under_way.append(rows)
-            yield _documents(rows, self._most)
-
-
-def _documents(page: Rows, most: int) -> Documents:
-    contents = (uncleaned(content, most) for content in page.contents())
-    keys = elements_of(np.array(page.numbers, dtype=_KEY)).list()
-    rows = (Document(None, key, b"", one) for key, one in zip(keys, contents, strict=True))
-    documents = Documents.of(rows, number_of)
-    return replace(documents, marked=documents.texts if has_breaks(documents.texts) else None)
+            keys = elements_of(np.array(rows.numbers, dtype=_KEY)).list()
+            contents = zip(keys, rows.contents(), strict=True)
+            listed = [Document(None, k, b"", uncleaned(one, self._most)) for k, one in contents]
+            documents = Documents.of(listed, number_of)
+            marked = documents.texts if has_breaks(documents.texts) else None
+            yield replace(documents, marked=marked)
 
 
 _IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
@@ -160,12 +156,10 @@ class FileTarget(Target):
 
         Raises UsageError if more than half of the rows are unreadable, or none is kept.
         """
-        if report.checkpoint.finished:
-            self._check(report.counts)
-        self._done = report.checkpoint.finished
-
-    def _check(self, counts: Counts) -> None:
-        out, unread = self._out.path, counts.reasons.get(Reason.UNDECODABLE, 0)
+        if not report.checkpoint.finished:
+            return
+        counts, out = report.counts, self._out.path
+        unread = counts.reasons.get(Reason.UNDECODABLE, 0)
         if 2 * unread > counts.scanned:
             raise UsageError(
                 "{unread:,} of {rows:,} rows cannot be read: {why}. Save it as UTF-8, of JSON "
@@ -180,6 +174,7 @@ class FileTarget(Target):
                 "--field. Nothing was written.",
                 rows=counts.scanned,
             )
+        self._done = True
 
 
 def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:

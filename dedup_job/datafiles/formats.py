@@ -36,10 +36,7 @@ Content = str | Refusal
 
 
 class Named(NamedTuple):
-    """A file with the properties that its name states.
-
-    format: JSON_LINES or CSV; compression: "" or ".gz"; suffix: of the format, such as ".tsv".
-    """
+    """A file, its format, JSON_LINES or CSV, compression, "" or ".gz", and suffix, as ".tsv"."""
 
     path: Path
     format: str
@@ -146,12 +143,8 @@ class JsonLinesReader:
     """Reads JSON lines. head: bytes before the first row; expected: estimated number of rows."""
 
     def __init__(self, stream: Any, name: str, field: str, size: int | None) -> None:
-        """Take a buffered stream, its file's name, the setting source.field and its bytes.
-
-        Raises UsageError if it is a JSON array. size: None if unknown.
-        """
+        """Take a buffered stream, its name, field and size, if known; UsageError: a JSON array."""
         self._stream, self._name, self._fields = stream, name, TextFields.of(field)
-        self._lines, self._is_checked = 0, False
         begins: bytes = stream.peek(_PEEKED)
         self.head = _BOM if begins.startswith(_BOM) and begins.strip(_BLANK) else b""
         if begins.lstrip(_BLANK).startswith(b"["):
@@ -168,30 +161,30 @@ class JsonLinesReader:
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines but blank ones; UsageError if no row of the first page has a field."""
-        for numbers, lines in _paged(self._read()):
+        for index, (numbers, lines) in enumerate(_paged(self._read())):
             page = Lines(numbers, lines, self._fields)
-            if not self._is_checked:
+            if index == 0:
                 self._check(page)
             yield page
 
     def _read(self) -> Iterator[tuple[int, bytes, int]]:
-        while line := self._stream.readline(_LONGEST + 1):
-            self._lines += 1
-            if self._lines == 1:
+        lines = iter(lambda: self._stream.readline(_LONGEST + 1), b"")
+        for number, line in enumerate(lines, 1):
+            if number == 1:
                 line = line.removeprefix(self.head)
             if len(line) > _LONGEST:
                 raise UsageError(
                     "{file}: line {line:,} is longer than {most} MiB. Is each object on a line "
                     "of its own?",
                     file=self._name,
-                    line=self._lines,
+                    line=number,
                     most=_LONGEST >> 20,
                 )
             if line.strip(_BLANK):
-                yield self._lines, line, len(line)
+                yield number, line, len(line)
 
     def _check(self, page: Lines) -> None:
-        self._is_checked = bool(page.contents())
+        page.contents()
         absent = {path[0] for path in self._fields.paths}.difference(*page.objects)
         if absent and any(page.objects):
             raise UsageError(
@@ -216,14 +209,11 @@ def _value(line: bytes) -> dict[str, Any] | Quarantined:
 
 
 def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
-    parts = fields.parts(value)
-    if isinstance(parts, Skipped):
-        return parts
-    if b"\\u" in line and not all(map(_is_unicode, parts)):
-        return Quarantined(
-            Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
-        )
-    return BREAK.join(parts)
+    content = fields.content(value)
+    if isinstance(content, str) and b"\\u" in line and not _is_unicode(content):
+        detail = Message("a text in it holds half of a surrogate pair")
+        return Quarantined(Reason.UNDECODABLE, detail)
+    return content
 
 
 def with_text(line: str, path: Sequence[str], text: str) -> str:
@@ -345,9 +335,7 @@ class DelimitedReader:
         raise UsageError(joined([problem, _ADVICE]))
 
     def _lines(self) -> Iterator[str]:
-        number = 0
-        while line := self._text.readline(_LONGEST):
-            number += 1
+        for number, line in enumerate(iter(lambda: self._text.readline(_LONGEST), ""), 1):
             if len(line) == _LONGEST and not line.endswith("\n"):
                 raise UsageError(
                     "{file}: line {line:,} is longer than {most} million characters. Is it CSV?",
@@ -382,10 +370,7 @@ Rows = Records | Lines
 
 @contextmanager
 def reading(file: Named, field: str) -> Iterator[Reader]:
-    """Open a file and yield its reader; field: of the text, as --field.
-
-    Raises UsageError if the file cannot be read, is damaged or has no such field.
-    """
+    """Yield the reader of a file; UsageError if it is unreadable, damaged or has no such field."""
     name = str(file.path)
     try:
         stream = open_regular(file.path)

@@ -110,10 +110,7 @@ class AbortSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Models:
-    """Fingerprinter, judge and sketcher for the same settings; thread-safe.
-
-    The dictionary is loaded at their first use, so a target can be checked before.
-    """
+    """Fingerprinter, judge and sketcher for the same settings, loaded on use; thread-safe."""
 
     def __init__(
         self,

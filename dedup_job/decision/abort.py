@@ -113,8 +113,7 @@ class AbortConditions:
             self._abort("near_rate", found, _named(self._last))
 
     def _abort(self, name: str, found: str, example: str) -> NoReturn:
-        limit = f"{getattr(self._settings, name):.1%}"
-        raise RunAborted(found, limit, f"abort_if.{name}", example)
+        raise RunAborted(found, f"{getattr(self._settings, name):.1%}", name, example)
 
 
 def _named(document: Document) -> str:

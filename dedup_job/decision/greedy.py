@@ -195,6 +195,7 @@ def _decisions(
     return Decisions(records.view(DECISION), BytesColumn(*originals), names, differences)
 
 
+_KEEPING_APART = ["state", "apart", "similarity", "probability"]  # fields of a verdict
 _KEY = b"\x10_id\0\0\0\0\0"  # of the earlier text
 
 
@@ -314,15 +315,11 @@ class PairRecheck:
         """
         if not texts:
             return []
-        details = self._verdicts(self._pairs(texts, originals))
-        kinds = [
-            None if state == JOINED else NAMES.kinds[code]
-            for state, code in zip(
-                details["state"].tolist(), details["apart"].tolist(), strict=True
-            )
+        verdicts = self._verdicts(self._pairs(texts, originals))
+        return [
+            (None if state == JOINED else NAMES.kinds[code], similarity, _known(probability))
+            for state, code, similarity, probability in verdicts[_KEEPING_APART].tolist()
         ]
-        likely = map(_known, details["probability"].tolist())
-        return list(zip(kinds, details["similarity"].tolist(), likely, strict=True))
 
     def _pairs(self, texts: Sequence[str], originals: Sequence[str]) -> TextPairs:
         rows, judge = np.arange(len(texts)), self._models.any_judge
@@ -337,13 +334,9 @@ class PairRecheck:
     def _differences(self, pairs: TextPairs) -> list[tuple[Difference, ...]]:
         if not self._decision.judges:
             return [()] * len(pairs[1])
+        named, shown = slice(_core.MOST_NAMED), slice(_core.MOST_SHOWN)
         return [
-            tuple(
-                Difference(
-                    one.kind, one.place, one.of[: _core.MOST_SHOWN], one.text[: _core.MOST_SHOWN]
-                )
-                for one in found[: _core.MOST_NAMED]
-            )
+            tuple(one._replace(of=one.of[shown], text=one.text[shown]) for one in found[named])
             for found in self._models.any_judge.explain(pairs)[1]
         ]
 

@@ -35,20 +35,12 @@ _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 class Source(Protocol):
     """The documents that are not decided yet; the defaults are those of a source that is fixed."""
 
-    @property
-    def known(self) -> int:
-        """The number of documents passed over because an earlier run decided them."""
-        return 0
-
-    @property
-    def changed(self) -> Mapping[str, Set[bytes]]:
-        """Keys of decided documents that the source `changed` or `deleted`, by these names."""
-        return _NOTHING
-
-    @property
-    def tells(self) -> bool:
-        """Whether `changed` is complete."""
-        return True
+    known: int = 0
+    """The number of documents passed over because an earlier run decided them."""
+    changed: Mapping[str, Set[bytes]] = _NOTHING
+    """Keys of decided documents that the source `changed` or `deleted`, by these names."""
+    tells: bool = True
+    """Whether `changed` is complete."""
 
     def mark(self, since: Any) -> None:  # noqa: ARG002
         """Take the bookmark of the present moment; since: read changes from this bookmark on."""
@@ -97,10 +89,7 @@ class Refresher(Protocol):
 
 
 class Target(Protocol):
-    """The store of decided documents, written in atomic batches.
-
-    The defaults are those of a target that is empty before each run.
-    """
+    """The store of decided documents; the defaults are of one that is empty before each run."""
 
     def hold(self) -> AbstractContextManager[None]:
         """Lock the target against other runs within the block."""
@@ -124,10 +113,8 @@ class Target(Protocol):
         """Return the bookmark of the last run that read everything; None if it is unusable."""
         return None
 
-    @property
-    def writers(self) -> int:
-        """The number of batches that may be written concurrently."""
-        return 1
+    writers: int = 1
+    """The number of batches that may be written concurrently."""
 
     def is_alone(self, batch: Batch, decisions: Decisions) -> bool:  # noqa: ARG002
         """Return whether a batch must not be written concurrently with others."""
@@ -166,9 +153,8 @@ class Target(Protocol):
 class ReferenceCollection(Protocol):
     """A collection of `--against`; its documents count as kept."""
 
-    @property
-    def name(self) -> str:
-        """Database and collection, with a dot between."""
+    name: str
+    """Database and collection, with a dot between."""
 
     def mark(self) -> None:
         """Take the bookmark of the present moment, from which the next run reads changes."""
@@ -219,10 +205,7 @@ class Pace:
 
 @contextmanager
 def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
-    """Yield an iterator over items that a thread reads ahead, `depth` at most.
-
-    An error of `items` is raised after the items before it.
-    """
+    """Yield an iterator over items that a thread reads ahead, at most `depth`; errors in turn."""
     ahead: queue.SimpleQueue[Future[T] | None] = queue.SimpleQueue()  # None after the last
     free, closed = threading.Semaphore(depth), threading.Event()
 
@@ -255,10 +238,7 @@ def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Yield the results of a function in the order of the items, computed by n threads.
-
-    At most n + 1 items are read ahead. An error is raised in its turn.
-    """
+    """Yield a function's results in order, by n threads, at most n + 1 ahead; errors in turn."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare")
     waiting: deque[Future[R]] = deque()
     try:
@@ -411,9 +391,8 @@ class Preprocessor:
         as_read, lengths = page.as_read.copy(), texts.lengths
         as_read[page.rows] &= same
         documents = replace(page, texts=texts, cut=cut, as_read=as_read, marked=marked)
-        refusals: dict[int, Refusal] = {}
-        for row in page.rows[~self.fits(documents)[page.rows]].tolist():
-            refusals[row] = _TOO_LARGE
+        large = page.rows[~self.fits(documents)[page.rows]].tolist()
+        refusals: dict[int, Refusal] = dict.fromkeys(large, _TOO_LARGE)
         for i in np.flatnonzero(lengths > self.most_chars).tolist():
             refusals[int(page.rows[i])] = too_long(int(lengths[i]), self.most_chars)
         refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))

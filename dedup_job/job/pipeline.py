@@ -206,12 +206,6 @@ class RunProgress:
             if self._follows:  # otherwise `load_index` forgets them
                 self._job.index.tombstone(self.forgotten)
 
-    def _recall(self) -> None:
-        if self._job.refresher is not None:
-            stayed = self._leaving.keys() - self._left
-            self._job.index.tombstone({self._leaving[key] for key in stayed}, gone=False)
-            self._job.refresher.end(self._left, all_=self.read_all)
-
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
         """Start reading ahead; yield an iterator over cleaned and fingerprinted batches."""
@@ -271,7 +265,8 @@ class RunProgress:
             decisions = self._job.decider.decide(batch)
             before = self._decided
             counts = before.counts + Counts.of(decisions, self._job.about.similar_from)
-            counts += Counts.of_cleaning(batch.documents)
+            cut = batch.documents.cut
+            counts += Counts(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
             if counts.scanned - before.counts.scanned != len(batch.documents):
                 raise DedupError(
                     "{read} documents were read and {decided} decided, which is a fault of dedup; "
@@ -309,7 +304,10 @@ class RunProgress:
         stopped = job.stop() and (self._is_cut or job.follow is None)
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
         self._decided = end
-        self._recall()
+        if job.refresher is not None:
+            stayed = self._leaving.keys() - self._left
+            job.index.tombstone({self._leaving[key] for key in stayed}, gone=False)
+            job.refresher.end(self._left, all_=self.read_all)
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),

@@ -312,7 +312,7 @@ def _decisions(rows: Rows) -> Decisions:
     collections = ("", *dict.fromkeys(filter(None, elsewhere)))
     prints = np.array([one.fingerprint for one in rows], dtype=np.uint64)
     names = Names(NAMES.kinds, NAMES.richer, collections)
-    made = Decisions.all_kept(prints, np.zeros(len(pairs), dtype=np.bool_), names)
+    made = Decisions.all_kept(prints, names)
     missing, refusals = dict[int, tuple[bytes, ...]](), dict[int, Refusal]()
     for row, (one, pair) in enumerate(zip(rows, pairs, strict=True)):
         made["distance"][row] = pair.distance

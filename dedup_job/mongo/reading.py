@@ -19,11 +19,11 @@ from dedup_job import _core
 from dedup_job.columns import Documents, NumberedTexts
 from dedup_job.documents import (
     LONGEST_ID,
+    MARKUP,
     Document,
     Quarantined,
     Reason,
     Refusal,
-    longest_before,
     uncleaned,
 )
 from dedup_job.messages import Message
@@ -334,7 +334,7 @@ class DocumentReader:
     """Reads the text of documents, from these fields, of at most `max_chars` cleaned characters."""
 
     def __init__(self, fields: TextFields, max_chars: int) -> None:
-        self.fields, self._max_chars, self._most = fields, max_chars, longest_before(max_chars)
+        self.fields, self._max_chars, self._most = fields, max_chars, MARKUP * max_chars
 
     def numbered_texts(
         self, collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy

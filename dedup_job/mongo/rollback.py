@@ -374,8 +374,8 @@ def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
     kept = [(one, one.kept) for one in removals if one.kept]
     documents = Documents.of(document for _, document in kept)
     prints = np.array([one.fingerprint for one, _ in kept], dtype=np.uint64)
-    short = np.array([one.short for one, _ in kept], dtype=np.bool_)
-    decisions = Decisions.all_kept(prints, short)
+    decisions = Decisions.all_kept(prints)
+    decisions["short"][:] = [one.short for one, _ in kept]
     # a superseded one may have founded a group that others are in now: it gets another one
     superseded = [raw_bson.find(one.row.raw, b"kept_by") is not None for one, _ in kept]
     decisions["group"][superseded] = founder_group_ids(documents.keys)[superseded] ^ number

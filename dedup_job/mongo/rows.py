@@ -38,7 +38,7 @@ MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _MAX_ID_BYTES = 1024  # of a named candidate; a document that fits must fit with its mark, too
 _MAX_CHARACTER_BYTES = 4
 _OWN_BYTES = 4096  # more than a mark has
-_KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
+_KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64))
 _SPARE = 128 * 1024  # bytes; a ledger row leaves 64 KiB for the record of its removal
 MARK = "dedup"  # the field that is added to a kept document
 _RENAME = 'updateMany({dedup: {$exists: true}}, {$rename: {dedup: "dedup_of_source"}})'
@@ -200,7 +200,7 @@ class KeptRows:
         The mark and the type of `_id` may differ. documents: of the source, in the same order.
         """
         n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
-        kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
+        kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64))
         # a field of that name may have come to the source since
         plain = [d._replace(raw=raw_bson.without(d.raw, own)) for d in documents]
         mine = self.encode(Documents.of(plain), kept, 0).list()

@@ -13,7 +13,7 @@ from dedup_job.messages import UsageError
 from dedup_job.printing import id_as_json
 
 if TYPE_CHECKING:
-    from dedup_job.columns import Decisions, Documents
+    from dedup_job.columns import Decisions
 
 KEPT, DUPLICATE = "kept", "duplicate"
 """The decisions on documents that were compared."""
@@ -214,12 +214,6 @@ class Counts:
             replaced=int(decisions["superseded"].sum()) + replaced,
             most_candidates=int(decisions["candidates"][kept | near].max(initial=0)),
         )
-
-    @classmethod
-    def of_cleaning(cls, documents: "Documents") -> "Counts":
-        """Return the counts of cleaning, which decisions do not have."""
-        cut = documents.cut
-        return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
 
     def __add__(self, more: "Counts") -> "Counts":
         sums: dict[str, Any] = {}

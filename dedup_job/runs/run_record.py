@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -62,8 +62,7 @@ class Checkpoint:
         """Return the checkpoint as fields of the state document."""
         return {
             "run": self.run,
-            "query": self.scope.query,
-            "limit": self.scope.limit,
+            **asdict(self.scope),
             "started": self.started,
             "counts": self.counts.as_dict(),
             "seconds": self.seconds,
@@ -129,23 +128,20 @@ class Run:
     @property
     def warnings(self) -> list[Message]:
         """Warnings about the result."""
-        return [*self._warnings()]
-
-    def _warnings(self) -> Iterator[Message]:
         strange, scanned = self.counts.reasons.get("not_text", 0), self.counts.scanned
-        if strange > scanned * _NOT_TEXT:
-            yield Message(
-                "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
-                "text in --field, such as numbers alone; they are not compared, and skipped.",
-                share=strange / scanned,
-                number=strange,
-            )
-        if most := Counter(self.differing).most_common(_SHOWN):
-            yield Message(
-                "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
-                "is compared; it takes several fields, with commas.",
-                fields=", ".join(f"{name} {number:,}" for name, number in most),
-            )
+        not_text = Message(
+            "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
+            "text in --field, such as numbers alone; they are not compared, and skipped.",
+            share=strange / max(scanned, 1),
+            number=strange,
+        )
+        most = Counter(self.differing).most_common(_SHOWN)
+        differing = Message(
+            "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
+            "is compared; it takes several fields, with commas.",
+            fields=", ".join(f"{name} {number:,}" for name, number in most),
+        )
+        return [not_text] * (strange > scanned * _NOT_TEXT) + [differing] * bool(most)
 
     @property
     def number(self) -> int:
@@ -190,8 +186,7 @@ class Run:
             "status": str(self.status),
             "source": self.about.source,
             "target": self.about.target,
-            "query": self.checkpoint.scope.query,
-            "limit": self.checkpoint.scope.limit,
+            **asdict(self.checkpoint.scope),
             "settings": dict(self.about.settings),
             "versions": dict(self.about.versions),
             "counts": self.counts.as_dict(),
@@ -263,10 +258,9 @@ class Stopwatch:
         source = iter(items)
         while True:
             with self.timing(stage):
-                try:
-                    item = next(source)
-                except StopIteration:
-                    return
+                item = next(source, None)
+            if item is None:
+                return
             yield item
 
     def add(self, stage: Stage, work: Work) -> None:

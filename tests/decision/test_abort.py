@@ -24,11 +24,14 @@ def _small_windows(monkeypatch):
     monkeypatch.setattr(abort, "TEXTS_FROM", 10)
 
 
-def check(conditions, decisions):
-    documents = Documents.of(
-        Document(i, str(i).encode(), b"", f"正文\n{i}" + "长" * 99) for i in range(len(decisions))
-    )
-    conditions.check(documents, decisions_of(decisions))
+def check(conditions, batch):
+    """Check a batch of decisions; a number: a kept text of ten characters, with n cut off."""
+    texts = ["十个字" * 3 + "。" if isinstance(one, int) else f"正文\n{i}" + "长" * 99
+             for i, one in enumerate(batch)]  # fmt: skip
+    documents = Documents.of(Document(i, b"%d" % i, b"", text) for i, text in enumerate(texts))
+    cut = np.array([one if isinstance(one, int) else 0 for one in batch], dtype=np.int64)
+    decisions = decisions_of([KEPT if isinstance(one, int) else one for one in batch])
+    conditions.check(replace(documents, cut=cut), decisions)
 
 
 def limits(**values):
@@ -53,6 +56,10 @@ NO_TEXT = {"without_text": 0.5}
         (NO_TEXT, [[EMPTY] * 5 + [KEPT] * 5], None),
         (NO_TEXT, [[EMPTY] * 9], None),  # too few
         (NO_TEXT, [[KEPT] * 10] * 5 + [[MISSING] * 6 + [KEPT] * 4], r"60\.0% of the last 10"),
+        ({"cut": 0.5}, [[10] * 100], None),
+        ({"cut": 1.0}, [[90] * 100], None),
+        ({"cut": 0.2}, [[90] * 99, [0]], r"89\.9% of the characters of the last 100 texts"),
+        ({"cut": 0.2}, [[0] * 1000, [5] * 100], r"33\.3% of the characters"),
     ],
 )
 def test_a_run_is_aborted_beyond_a_limit_in_a_window(settings, batches, message):
@@ -71,6 +78,9 @@ def test_a_run_is_aborted_beyond_a_limit_in_a_window(settings, batches, message)
           "near_rate in section [abort_if]", "_id 90: 正文 90长长", "长...")),
         (NO_TEXT, [MISSING] * 4 + [EMPTY] * 2 + [KEPT] * 4,
          ("60.0% of the last 10 documents have no text (missing 4, empty 2)", "--field", "50.0%")),
+        ({"cut": 0.5}, [10] * 98 + [0, 40],
+         ("50.5% of the characters of the last 100 texts were cut off", "limit is 50.0%",
+          "40 characters, of _id 99: 十个字", "out of cleaning.cut_at", "DEDUP_ABORT_IF__CUT")),
     ],
 )  # fmt: skip
 def test_the_error_names_limit_setting_and_example(settings, batch, words):
@@ -90,37 +100,3 @@ def test_a_share_without_text_like_that_of_earlier_runs_is_a_warning_once():
     ]
     with pytest.raises(RunAborted):
         check(conditions, [MISSING] * 7 + [KEPT] * 3)
-
-
-def check_cut(conditions, cut):
-    """Check texts of ten characters, each with a number of characters that were cut off."""
-    n = len(cut)
-    texts = Documents.of(Document(i, b"%d" % i, b"", "十个字" * 3 + "。") for i in range(n))
-    documents = replace(texts, cut=np.array(cut, dtype=np.int64))
-    conditions.check(documents, decisions_of([KEPT] * n))
-
-
-def test_a_run_is_aborted_if_too_many_characters_are_cut_off():
-    check_cut(limits(cut=0.5), [10] * 100)
-    check_cut(limits(cut=1.0), [90] * 100)
-    with pytest.raises(RunAborted) as refused:
-        check_cut(limits(cut=0.5), [10] * 98 + [0, 40])
-    for words in ("50.5% of the characters of the last 100 texts were cut off",
-                  "limit is 50.0%", "40 characters, of _id 99: 十个字", "out of cleaning.cut_at",
-                  "DEDUP_ABORT_IF__CUT"):  # fmt: skip
-        assert words in str(refused.value)
-    assert refused.value.code == 6
-
-
-@pytest.mark.parametrize(
-    ("batches", "message"),
-    [
-        ([[90] * 99, [0]], r"89\.9% of the characters of the last 100 texts"),
-        ([[0] * 1000, [5] * 100], r"33\.3% of the characters"),
-    ],
-)
-def test_characters_cut_off_are_measured_over_a_hundred_texts(batches, message):
-    conditions = limits(cut=0.2)
-    check_cut(conditions, batches[0])
-    with pytest.raises(RunAborted, match=message):
-        check_cut(conditions, batches[1])

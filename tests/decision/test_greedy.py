@@ -1,4 +1,4 @@
-"""First wins: hand-made cases by fingerprint, and pairs that are decided again."""
+"""Equal hashes of unequal texts, and pairs that are decided again."""
 
 import numpy as np
 import pytest
@@ -7,135 +7,38 @@ from dedup_job.columns import Batch, Documents, Fingerprints
 from dedup_job.decision import DecisionSettings, Models
 from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck, by_key
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.documents import Document, Duplicate, Reason
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.native.bytes_column import strings_of
 from tests.deciding import Decider
 
-A = 0x0F0F_1234_5678_9ABC
-MISSING, LARGE = Skipped(Reason.MISSING), Quarantined(Reason.TOO_LARGE, "17 MiB")
+
+def prints(*digests):
+    """Return fingerprints of texts with one simhash, and these digests."""
+    n = len(digests)
+    hashes = np.full(n, 5, np.uint64), np.array(digests, np.uint64)
+    return Fingerprints.of(*hashes, np.zeros(n, np.bool_))
 
 
-def key_of(id_):
-    return str(id_).encode()
-
-
-def text(id_, value, digest=None, *, short=False):
-    """Return a document; texts with the same value and digest are equal."""
-    return id_, value, id_ if digest is None else digest, short
-
-
-def prints(rows):
-    return Fingerprints.of(
-        values=np.array([row[1] for row in rows], dtype=np.uint64),
-        digests=np.array([row[2] for row in rows], dtype=np.uint64),
-        short=np.array([row[3] for row in rows], dtype=np.bool_),
-    )
-
-
-def written(row):
-    return f"text {row[1]} {row[2]}"
-
-
-def batch(rows):
-    documents = [
-        Document(row[0], key_of(row[0]), b"", written(row) if len(row) > 2 else row[1])
-        for row in rows
-    ]
-    return Batch(Documents.of(documents), prints([row for row in rows if len(row) > 2]))
-
-
-def decider_after(*kept, judge="none", texts=None):
-    """Return a decider with kept documents; texts: in the target, in place of their own."""
-    decider = Decider(DecisionSettings(judge=judge))
-    keys = [key_of(row[0]) for row in kept]
-    decider.index.add(strings_of(keys), prints(kept))
-    decider.texts = dict(zip(keys, map(written, kept), strict=True)) | (texts or {})
-    return decider
-
-
-def short_form(decision):
-    match decision:
-        case Kept():
-            return "kept"
-        case Duplicate():
-            return int(decision.pair.of), decision.pair.distance, str(decision.reason)
-        case _:
-            return decision
-
-
-def decide(*rows, after=()):
-    return [short_form(decision) for decision in decider_after(*after).decide(batch(rows))]
-
-
-CASES = {
-    "the first of equal texts is kept": (
-        [text(1, A, 9), text(2, A, 9), text(3, A, 9)],
-        ["kept", (1, 0, "exact"), (1, 0, "exact")],
-    ),
-    "equal fingerprints of different texts are near, not exact": (
-        [text(1, A, 8), text(2, A, 9)],
-        ["kept", (1, 0, "near")],
-    ),
-    "nothing is chained through a dropped document": (
-        [text(1, A), text(2, A ^ 0b111), text(3, A ^ 0b111111)],
-        ["kept", (1, 3, "near"), "kept"],
-    ),
-    "an equal text of a dropped document is near to the kept one again": (
-        [text(1, A), text(2, A ^ 1, 9), text(3, A ^ 1, 9)],
-        ["kept", (1, 1, "near"), (1, 1, "near")],
-    ),
-    "the nearest kept document is named": (
-        [text(1, A), text(2, A ^ 0b1111), text(3, A ^ 0b0111)],
-        ["kept", "kept", (2, 1, "near")],
-    ),
-    "of equally near documents the one kept first is named": (
-        [text(8, A ^ 0b0011), text(2, A ^ 0b1100), text(9, A)],
-        ["kept", "kept", (8, 2, "near")],
-    ),
-    "short texts are duplicates only if they are equal": (
-        [text(1, A, 7, short=True), text(2, A ^ 1, short=True), text(3, A, 7, short=True)],
-        ["kept", "kept", (1, 0, "exact")],
-    ),
-    "short and long texts are never near each other": (
-        [text(1, A, short=True), text(2, A), text(3, A ^ 1, short=True)],
-        ["kept"] * 3,
-    ),
-    "documents without text keep their reason and their row": (
-        [(1, MISSING), text(2, A), (3, LARGE), text(4, A ^ 1), (5, MISSING)],
-        [MISSING, "kept", LARGE, (2, 1, "near"), MISSING],
-    ),
-}
-
-
-@pytest.mark.parametrize(("rows", "expected"), CASES.values(), ids=CASES)
-def test_a_batch_is_decided_first_wins(rows, expected):
-    assert decide(*rows) == expected
-
-
-def test_exact_goes_before_near():
-    kept = text(1, A), text(2, A ^ 1, 9)
-    assert decide(text(3, A ^ 1, 9), after=kept) == [(2, 0, "exact")]
-
-
-def test_kept_documents_win_over_new_ones():
-    found = decide(text(1, A ^ 1), text(2, A, 9), after=[text(7, A, 9)])
-    assert found == [(7, 1, "near"), (7, 0, "exact")]
+def decided_after(kept, text, digest):
+    """Return the decider, and its decisions on a text; kept: the digests of kept texts."""
+    decider = Decider(DecisionSettings(judge="similarity"))
+    decider.texts = {b"%d" % number: one for number, one in enumerate(kept)}
+    decider.index.add(strings_of([*decider.texts]), prints(*kept.values()))
+    documents = Documents.of([Document(9, b"9", b"", text)])
+    return decider, decider.decide(Batch(documents, prints(digest)))
 
 
 def test_unequal_texts_with_equal_hashes_are_no_exact_duplicates():
-    texts = {key_of(1): "子丑寅卯辰巳"}
-    decider = decider_after(text(1, A, 9), judge="similarity", texts=texts)
-    decisions = decider.decide(batch([text(2, A, 9)]))
-    assert decisions[0].nearest.of == key_of(1)  # a candidate like any other
+    _, decisions = decided_after({"子丑寅卯辰巳": 7}, "甲乙丙丁戊己", 7)
+    assert decisions[0].nearest.of == b"0"  # a candidate like any other
     assert not decisions.missing
 
 
 def test_for_an_exact_duplicate_no_text_but_the_equal_one_is_fetched():
-    decider = decider_after(text(1, A, 9), text(2, A ^ 1), judge="similarity")
-    assert short_form(decider.decide(batch([text(3, A, 9)]))[0]) == (1, 0, "exact")
-    assert decider.fetched == [key_of(1)]
+    decider, (decision,) = decided_after({"甲乙丙丁": 7, "子丑寅卯": 8}, "甲乙丙丁", 7)
+    assert (decision.reason, decision.pair.of, decider.fetched) == (Reason.EXACT, b"0", [b"0"])
 
 
 @pytest.mark.parametrize("judge", ["differences", "similarity"])

@@ -16,8 +16,10 @@ from tests.decision.test_agreement import (
     channels_of,
     decider_of,
     key_of,
-    naive_of,
+    number_of,
 )
+from tests.judging import verdict
+from tests.reference.decision import NaiveFirstWins
 
 small_pool = agreement.small_pool
 
@@ -29,10 +31,6 @@ def drifting_pool():
     made = [other[: 2 * step] + text[2 * step :] for step in range(8)]
     made += [text + "".join(map(chr, range(0x5E00, 0x5E00 + 4 * step))) for step in range(1, 5)]
     return agreement.Pool(made * (agreement.TEXTS // len(made)))
-
-
-def number_of(key):
-    return int(key.removeprefix(b"key "))
 
 
 def superseded(decisions):
@@ -58,7 +56,7 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     rows, cuts, _ = run
     rising = rng.choice([0, 1])
     ranks = {n: rising * n + rng.randint(0, most) for n in range(len(rows))}
-    naive = naive_of(options, ranks=ranks)
+    naive = NaiveFirstWins(**options, verdict=verdict, ranks=ranks)
     decider = decider_of(options)
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
     found, expected, groups, counts = {}, {}, {}, Counts()

@@ -1,14 +1,11 @@
 """Counts of decisions."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.columns import Documents
-from dedup_job.documents import Document, Duplicate, Kept, Pair, Quarantined, Reason, Skipped
+from dedup_job.documents import Duplicate, Kept, Pair, Quarantined, Reason, Skipped
 from dedup_job.runs.decided import Counts
 from tests.deciding import decisions_of
 
@@ -67,7 +64,8 @@ EXAMPLE = [
 
 
 def test_the_report_has_the_counts_of_the_decisions():
-    assert counted(EXAMPLE).as_dict() == {
+    cut = Counts(cut_documents=2, cut_characters=12)
+    assert (counted(EXAMPLE) + cut).as_dict() == {
         "scanned": 11,
         "kept": 4,
         "duplicate": {"exact": 2, "near": 1},
@@ -80,18 +78,9 @@ def test_the_report_has_the_counts_of_the_decisions():
         "richer": {"answer": 1, "image": 1},
         "cut": 2,
         "void": 3,
-        "cleaning": {"cut": {"documents": 0, "characters": 0}},
+        "cleaning": {"cut": {"documents": 2, "characters": 12}},
         "candidates": {"max": 80},
     }
-
-
-def test_documents_and_characters_cut_off_by_cleaning_are_counted():
-    documents = Documents.of(Document(i, b"%d" % i, b"", "text") for i in range(3))
-    cut = replace(documents, cut=np.array([5, 0, 7]))
-    found = Counts.of_cleaning(cut) + Counts.of_cleaning(documents) + Counts.of_cleaning(cut)
-    assert found == Counts(cut_documents=4, cut_characters=24)
-    assert found.as_dict()["cleaning"] == {"cut": {"documents": 4, "characters": 24}}
-    assert Counts.from_dict(found.as_dict()) == found
 
 
 def test_rates_are_shares_of_all_scanned_documents():
@@ -105,7 +94,6 @@ def test_rates_are_shares_of_all_scanned_documents():
         "short": 2 / 11,
         "refused": {"number": 2 / 11, "similarity": 1 / 11},
     }
-    assert (counts.repeat_rate, counts.valid_rate) == (3 / 11, 4 / 11)
 
 
 def test_counts_of_no_decisions_and_their_rates_are_0():

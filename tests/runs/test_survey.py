@@ -39,11 +39,8 @@ def many_pairs():
     extreme = [near(n, "replaced") for n in range(100, 112)]
     likely = [apart(n, "unlikely") for n in range(300, 312)]
     refused = [*likely[:3], *(apart(n, GUARDS[n % 4]) for n in range(400, 420))]
-    both = (
-        PairSample(extreme=extreme, random=random),
-        PairSample(extreme=likely, random=refused),
-    )
-    return Survey(ABOUT, Counts(), near=both[0], refused=both[1])
+    joined = PairSample(extreme=extreme, random=random)
+    return Survey(ABOUT, Counts(), near=joined, refused=PairSample(extreme=likely, random=refused))
 
 
 def test_the_first_ten_pairs_are_nearest_to_the_threshold_or_one_of_each_kind():
