@@ -26,10 +26,10 @@ from tests.mongo.test_scan import (
     WHOLE,
     array_of,
     check_characters,
+    result_of,
     said_of,
     slow_row,
     source_of,
-    told,
 )
 from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
@@ -66,7 +66,7 @@ def check_documents(batch):
         for number, expected in enumerate(slow.values()):
             row = rows[number : number + 1]
             read = partial(lambda source, row: source.documents_of(row)[0], source, row)
-            assert told(read) == said_of(source, expected)
+            assert result_of(read) == said_of(source, expected)
 
 
 def check_utf8(batch):
