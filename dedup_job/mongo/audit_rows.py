@@ -27,7 +27,7 @@ from dedup_job.mongo.database_settings import Storing
 from dedup_job.mongo.id_keys import MALFORMED, comparable, place_of, shown, shown_value
 from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pair_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import look_up, majority, some
+from dedup_job.mongo.reading import BY_ID
 from dedup_job.mongo.records import stored_document
 from dedup_job.mongo.replacing import KEPT as REMOVED
 from dedup_job.mongo.rows import MARK, groups_in, mark_in, refused_in, run_of
@@ -68,7 +68,7 @@ class Audited:
     def _unknown_run(self) -> float:
         # of documents without a run: later than all once any was replaced
         removed, target = {REMOVED: {"$ne": None}}, self.target
-        replaced = look_up(target.runs, removed, {"_id": 1}, target.retry, limit=1)
+        replaced = target.reader(target.runs).look_up(removed, BY_ID, limit=1)
         return math.inf if replaced else 0
 
     def originals(self, keys: Iterable[bytes]) -> dict[bytes, Original]:
@@ -76,7 +76,7 @@ class Audited:
         own, target = [*dict.fromkeys(keys)], self.target
         local = [key for key in own if not place_of(key)]
         found = {key: Original(text) for key, text in target.texts(own).items()}
-        marks = some(majority(target.documents), local, target.rows.marks_only, target.retry)
+        marks = target.reader(target.documents).some(local, target.rows.marks_only)
         groups = groups_in([row.key for row in marks], [row.raw for row in marks])
         for key, raw in marks:
             if key in found:

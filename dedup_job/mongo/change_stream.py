@@ -26,7 +26,7 @@ from dedup_job.mongo.connection import (
     is_transient,
     operation_time,
 )
-from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
+from dedup_job.mongo.reading import BY_ID, RawDocuments, Reader, in_commands, in_turn
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
 
@@ -317,7 +317,7 @@ class ChangeStore:
 
     def all(self) -> set[bytes]:
         """Return the keys of all rows."""
-        return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
+        return {row.key for row in Reader(self.collection, self._retry).look_up({}, BY_ID)}
 
     def remove(self, keys: Sequence[bytes]) -> None:
         """Remove the rows of documents, by key."""

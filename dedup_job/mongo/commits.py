@@ -26,7 +26,7 @@ from dedup_job.mongo.connection import (
     refused_writes,
 )
 from dedup_job.mongo.id_keys import shown_value
-from dedup_job.mongo.reading import look_up, packed
+from dedup_job.mongo.reading import Reader, packed
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State
 from dedup_job.native.bytes_column import BytesColumn
 
@@ -292,7 +292,7 @@ def insert_once(
                 raise
             raws = rows.list()
             ids = id_keys.id_filter([id_keys.id_element(raw) for raw in raws])
-            if {found.raw for found in look_up(collection, ids)}.issuperset(raws):
+            if {found.raw for found in Reader(collection).look_up(ids)}.issuperset(raws):
                 return
         id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
         raise StateMismatch(

@@ -16,7 +16,7 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import ID_PAGE, PAGE, fetch, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, PAGE, Reader, in_turn
 from dedup_job.mongo.rows import mark_in, refused_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -64,7 +64,7 @@ class Records:
         """Return the records of all readings of a written `_id`, the decided ones first."""
         keys, stored_keys = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
-            rows = look_up(collection, id_keys.id_filter(keys), {"_id": 1})
+            rows = Reader(collection).look_up(id_keys.id_filter(keys), BY_ID)
             stored_keys |= {comparable(row.key): row.key for row in rows}
         read = [stored_keys.get(comparable(key)) for key in keys]
         found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
@@ -92,7 +92,7 @@ class Records:
 
         keys: of the rows; missing rows are omitted.
         """
-        for page in fetch(majority(self.target.ledger), keys, PAGE, self.target.retry):
+        for page in self.target.reader(self.target.ledger).fetch(keys, PAGE):
             rows = {row.key: row for row in page}
             for documents in self.target.origin.in_parts([*rows]):
                 yield [self._with(rows.pop(key), d) for key, d in documents.items()]
@@ -109,7 +109,7 @@ class Records:
         """Return the record of the document with this key."""
         source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in look_up(self.target.ledger, id_keys.id_filter([key])):
+        for row in Reader(self.target.ledger).look_up(id_keys.id_filter([key])):
             record = self._with(row._replace(key=key), source)[1]
         return replace(record, kept=self.kept(key))
 
@@ -133,7 +133,7 @@ def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes,
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
     found = target.cleaned(target.origin.documents(keys))
     missing = [key for key in keys if key not in found]
-    rows = some(majority(target.ledger), missing, {}, target.retry)
+    rows = target.reader(target.ledger).some(missing, {})
     stored = {row.key: stored_document(row, target.origin) for row in rows}
     return found | target.cleaned({key: document for key, document in stored.items() if document})
 
@@ -154,8 +154,8 @@ class PairReader:
             (kept if one.decision == KEPT else dropped)[one.key] = None
         target, forms = self.target, self.target.rows
         form = forms.projection if texts else forms.marks_only
-        rows = some(majority(target.ledger), [*dropped], {DOCUMENT: 0}, target.retry)
-        documents = some(majority(target.documents), [*kept], form, target.retry)
+        rows = target.reader(target.ledger).some([*dropped], {DOCUMENT: 0})
+        documents = target.reader(target.documents).some([*kept], form)
         found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
         return {one.key: one for one in found}
 
@@ -246,7 +246,7 @@ class LabelRow:
 def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
     """Return the labels of a target; name: of this person only. Damaged rows are omitted."""
     query = {} if name is None else {"_id.name": name}
-    found = pages(majority(target.labels), ID_PAGE, query, retry=target.retry)
+    found = target.reader(target.labels).scan(ID_PAGE, query)
     return [row for page in found for one in page for row in _read(one)]
 
 

@@ -20,7 +20,7 @@ from dedup_job.mongo.change_stream import in_parts, once
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
-from dedup_job.mongo.reading import ID_PAGE, estimated, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn
 from dedup_job.mongo.rows import fits_in_chunk, groups_in, run_of
 from dedup_job.mongo.source import Source, Unit
 from dedup_job.mongo.target import Target
@@ -217,7 +217,7 @@ class Refresher:
         planned = {comparable(key): key for key in plan.rows}
         for groups in in_turn(plan.heads.values(), _GROUPS):
             only = {"group": {"$in": [*map(Int64, groups)]}}
-            for rows in in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
+            for rows in in_turn(self.target.reader(self.target.ledger).look_up(only, _ROW)):
                 keys = [planned.get(comparable(row.key), row.key) for row in rows]
                 now = self.source.documents(keys)
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
@@ -268,7 +268,7 @@ class Refresher:
         return (most - 1) * len(texts) // max(len(sample), 1)
 
     def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        found = some(majority(self.target.ledger), keys, _ROW, self.target.retry)
+        found = self.target.reader(self.target.ledger).some(keys, _ROW)
         return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
@@ -277,8 +277,7 @@ class Refresher:
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
         if not (query := self.source.query):
             return {*keys}
-        source = majority(self.target.source)
-        return {row.key for row in some(source, keys, {"_id": 1}, self.target.retry, query)}
+        return self.source.present(keys, query)
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
         return not self.source.query or plan.runs[key] in self._ours
@@ -286,11 +285,11 @@ class Refresher:
     def _scanned(self) -> dict[str, set[bytes]]:
         target, source = self.target, self.source
         changed, deleted = set[bytes](), set[bytes]()
-        for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):
+        for page in source.scan(ID_PAGE, source.query):
             for rows in in_turn(page):
                 changed |= self._differing({row.key: source.read(row) for row in rows})
         for collection in target.decided:
-            for page in pages(majority(collection), ID_PAGE, None, {"_id": 1}, target.retry):
+            for page in target.reader(collection).scan(ID_PAGE, None, BY_ID):
                 keys = [row.key for row in page]
                 deleted |= {*keys} - target.held_in_order(target.source, keys)
         return {CHANGED: changed, DELETED: deleted}

@@ -24,16 +24,7 @@ from dedup_job.mongo.connection import refused_writes
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import (
-    ID_PAGE,
-    estimated,
-    in_turn,
-    look_up,
-    majority,
-    packed,
-    pages,
-    some,
-)
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn, packed
 from dedup_job.mongo.replacing import (
     CHUNK_BYTES,
     CHUNK_ROWS,
@@ -218,12 +209,12 @@ def _staying(
         if chunk.again:
             missing = {*chunk.keys} - target.held_by(target.source, chunk.keys)
             decided = target.held_by(target.documents, [*missing])
-            rows = some(majority(target.ledger), [*missing], {DOCUMENT: 1}, target.retry)
+            rows = target.reader(target.ledger).some([*missing], {DOCUMENT: 1})
             decided |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
             stay |= decided - _of_another(target, run, decided)  # back already
     while True:
         alone = {key for key, original in original_of.items() if original in stay}
-        now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
+        now = target.reader(target.ledger).some([*stay | alone], {})
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run} - {b""}
         more = (alone | own - _of_another(target, run, own)) - stay
         if not more:
@@ -260,11 +251,9 @@ def _bring_back(
 
 
 def _of_another(target: Target, run: int, keys: _Keys) -> set[bytes]:
-    found = (
-        some(majority(collection), [*keys], {"_id": 1}, target.retry, {"$nor": [own]})
-        for collection, own in target.of_run(run)
-    )
-    return {row.key for rows in found for row in rows}
+    (kept, own), (ledger, rows) = target.of_run(run)
+    documents = target.reader(kept).present([*keys], {"$nor": [own]})
+    return documents | target.reader(ledger).present([*keys], {"$nor": [rows]})
 
 
 def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[list[int], int]:
@@ -272,11 +261,11 @@ def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[
     # only copies. No index leads to the run: all pages are read.
     numbers, left, read = list[int](), 0, 0
     for collection in target.decided:
-        is_kept, deleted = collection is target.documents, 0
+        is_kept, deleted, reader = collection is target.documents, 0, target.reader(collection)
         stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
-        holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
+        holds = is_kept or reader.look_up(stored, BY_ID, limit=1)
         projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
-        for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
+        for page in reader.scan(ID_PAGE, None, projection):
             own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
             for part in in_turn(own, WRITE):
                 safe = (target.held_by(target.source, part) if holds else {*part}) - stay

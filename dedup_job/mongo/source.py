@@ -37,21 +37,17 @@ from dedup_job.mongo.database_settings import SourceSettings, moving_operator, p
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RawPage
 from dedup_job.mongo.reading import (
+    BY_ID,
     ID_PAGE,
     PAGE,
     ROW_PAGE,
     DocumentReader,
-    RawDocuments,
+    Reader,
     are_empty,
     estimated,
-    fetch,
-    holds,
     in_turn,
     majority,
     packed,
-    pages,
-    some,
-    some_in_columns,
 )
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.text_fields import TextFields
@@ -90,14 +86,13 @@ class Source(DocumentReader):
         page: int = ROW_PAGE,
     ) -> None:
         """Take the collections; decided: the target first; page: documents of a page at most."""
-        super().__init__(TextFields.of(settings.field), settings.max_chars)
-        self.collection, self.name = majority(collection), collection.full_name
+        super().__init__(collection, retry, TextFields.of(settings.field), settings.max_chars)
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
         self.known, self.tells = 0, False
         self.changed: Mapping[str, Set[bytes]] = {}
         self.units: Sequence[Unit] = ()
-        self._settings, self._retry, self._page = settings, retry, page
+        self._settings, self._size = settings, page
         self._moving = moving_operator(self.query)
         self._is_counted = False  # `known` is complete, though all ids are compared again
         self._since: Bookmark | None = None
@@ -111,7 +106,7 @@ class Source(DocumentReader):
     def mark(self, since: Bookmark | None) -> None:
         """Store the present end of the change stream; since: bookmark to read changes from."""
         try:
-            now = self._retry(lambda: position(self.collection))
+            now = self.retry(lambda: position(self.collection))
         except NotFollowed as e:
             self._why_not = message_of(e)
             return
@@ -157,7 +152,7 @@ class Source(DocumentReader):
 
     def reset(self) -> None:
         """Reset the counts of known and changed documents, for a run over arrivals."""
-        self.known = estimated(self.decided, self._retry)
+        self.known = estimated(self.decided, self.retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
         self._arrivals, self.tells = [], True
 
@@ -171,13 +166,13 @@ class Source(DocumentReader):
                 raise self._not_followed()
             try:
                 read = partial(arrivals, self.collection, self.fields, self._now.token, over)
-                events, token = self._retry(read)
+                events, token = self.retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrivals = self._pending = None
                 self.tells, self._is_counted, self._why_not = False, True, message_of(e)
                 self.mark(None)
                 return True  # all ids are compared
-            time = self._retry(lambda: operation_time(self.collection.database.client))
+            time = self.retry(lambda: operation_time(self.collection.database.client))
             assert time is not None  # of a replica set
             self._read_after(time)
             self._now = replace(self._now, token=token, time=time)
@@ -196,7 +191,7 @@ class Source(DocumentReader):
         return False
 
     def _matches(self, keys: Sequence[bytes]) -> bool:
-        found = fetch(self.collection, keys, ID_PAGE, self._retry, query=self.query)
+        found = self.fetch(keys, ID_PAGE, query=self.query)
         return not self.query or next(found, None) is not None
 
     def happened(self, since: Bookmark) -> Changes:
@@ -246,7 +241,7 @@ class Source(DocumentReader):
             )
             log.warning(message)
         # comparing ids first reads only new documents; a watermark would miss late ids
-        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
+        every = self.scan(ID_PAGE, self.query, BY_ID)
         is_proof = self._pending is not None or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
             index: Future[IdMembership | None] | None = None
@@ -263,18 +258,15 @@ class Source(DocumentReader):
     def _are_known(
         self, keys: BytesColumn, pool: ThreadPoolExecutor, index: IdMembership | None
     ) -> NDArray[np.bool_]:
-        def ask(collection: RawDocuments) -> NDArray[np.bool_]:
-            return holds(collection, keys, self._retry)
-
-        target, *more = self.decided
-        answers = [pool.submit(ask, one) for one in (more if index else self.decided)]
+        target, *more = readers = [Reader(one, self.retry) for one in self.decided]
+        answers = [pool.submit(one.holds, keys) for one in (more if index else readers)]
         known: NDArray[np.bool_] = index(keys) if index else np.zeros(len(keys.lengths), np.bool_)
         for answer in answers:
             known = known | answer.result()
         rest = np.flatnonzero(~known)
         if index and len(rest):
             few = len(rest) * _FEW <= len(known)
-            known[rest] = holds(target, keys.take(rest), self._retry, by_name=few)
+            known[rest] = target.holds(keys.take(rest), by_name=few)
         return known
 
     def _follow(self) -> list[bytes] | None:
@@ -287,7 +279,7 @@ class Source(DocumentReader):
             self._since, self._why_not = None, message_of(e)
             return None
         if not self._compares:
-            self.known = estimated(self.decided, self._retry)
+            self.known = estimated(self.decided, self.retry)
         self._record(found)
         self.tells = True
         return pending
@@ -304,7 +296,7 @@ class Source(DocumentReader):
         }
 
     def _changes(self, since: Bookmark, until: Position) -> Changes:
-        return changes(self.collection, self.fields, since.token, until.token, self._retry)
+        return changes(self.collection, self.fields, since.token, until.token, self.retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         for part in in_turn(keys, ID_PAGE):
@@ -312,26 +304,25 @@ class Source(DocumentReader):
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
-        found = (some(c, keys, {"_id": 1}, self._retry) for c in self.decided)
-        return {row.key for rows in found for row in rows}
+        return set[bytes]().union(*(Reader(c, self.retry).present(keys) for c in self.decided))
 
     @cached_property
     def expected(self) -> int | None:
         """Estimated number of documents to read, None if counting takes over 5 seconds."""
         if not self.query:
-            return self._retry(self.collection.estimated_document_count)
+            return self.retry(self.collection.estimated_document_count)
 
         def count() -> int | None:
             with suppress(ExecutionTimeout):
                 return self.collection.count_documents(self.query, maxTimeMS=_COUNT_MILLISECONDS)
             return None
 
-        return self._retry(count)
+        return self.retry(count)
 
     @cached_property
     def undecided(self) -> int | None:
         """Estimated number of documents left to decide, None if only reading can tell."""
-        decided = estimated(self.decided, self._retry)
+        decided = estimated(self.decided, self.retry)
         if not decided or self.expected is None:
             return self.expected
         return None if self.query else max(self.expected - decided, 0)
@@ -360,13 +351,13 @@ class Source(DocumentReader):
             if len(unit.keys) <= free:
                 whole.append(unit)
                 free -= len(unit.keys)
-        most = min(self._page, _UNIT_DOCUMENTS)
+        most = min(self._size, _UNIT_DOCUMENTS)
         for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
         keys = strings_of([key for unit in units for key in unit.keys])
-        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self.fields.paths)
+        found, rows = self.in_columns(keys, {}, self.fields.paths)
         position_of = {row: at for at, row in enumerate(rows.tolist())}
         begin, positions, former = 0, list[int](), list[bytes]()
         for unit in units:
@@ -385,19 +376,18 @@ class Source(DocumentReader):
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as `texts`, in columns, by row of keys; the keys must fit into a command."""
-        return self.numbered_texts(self.collection, keys, self._retry)[0]
+        return self.numbered_texts(keys)[0]
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return documents by key as given, decided or not; missing ones are omitted."""
-        rows = some(self.collection, keys, {}, self._retry)
-        return {row.key: self.read(row) for row in rows}
+        return {row.key: self.read(row) for row in self.some(keys, {})}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
         """Yield documents by key as given, page by page; missing ones are omitted.
 
         keys: in `_id` order.
         """
-        for page in fetch(self.collection, keys, PAGE, self._retry, self.fields.paths):
+        for page in self.fetch(keys, PAGE, self.fields.paths):
             present = page.keys.list()
             same = as_asked(keys, present)
             named = [same[key] for key in present]
@@ -405,9 +395,8 @@ class Source(DocumentReader):
             yield dict(zip(named, documents, strict=True))
 
     def _undecided(self) -> Iterator[RawPage]:
-        if self._retry(lambda: are_empty(self.decided)):
-            paths = self.fields.paths
-            yield from pages(self.collection, self._page, self.query, None, self._retry, paths)
+        if self.retry(lambda: are_empty(self.decided)):
+            yield from self.scan(self._size, self.query, None, self.fields.paths)
             return
         for keys, query in self.pending():
             yield from self._fetched(keys, query)
@@ -417,6 +406,5 @@ class Source(DocumentReader):
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
-        paths = self.fields.paths
-        for part in in_turn(keys, self._page):
-            yield from fetch(self.collection, part, self._page, self._retry, paths, query)
+        for part in in_turn(keys, self._size):
+            yield from self.fetch(part, self._size, self.fields.paths, query)

@@ -35,13 +35,9 @@ from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     ROW_PAGE,
     DocumentReader,
+    Reader,
     are_empty,
     estimated,
-    holds,
-    look_up,
-    majority,
-    pages,
-    some,
 )
 from dedup_job.mongo.rows import KeptRows, fits_in_chunk, groups_in
 from dedup_job.mongo.source import Source
@@ -112,9 +108,13 @@ class TargetReader:
         self.origin = Source(self.source, form.source, retry)
         self.form = form
         self.rows = form.kept
-        self._stored = DocumentReader(form.kept.texts, _NO_LIMIT)
+        self._stored = DocumentReader(self.documents, retry, form.kept.texts, _NO_LIMIT)
         self.stamp = dict(form.stamp)
         self.retry = retry
+
+    def reader(self, collection: AnyCollection) -> Reader:
+        """Return a reader of one of the target's collections."""
+        return Reader(collection, self.retry)
 
     def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
         """Return target and ledger, each with the filter for the documents of a run."""
@@ -131,11 +131,11 @@ class TargetReader:
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now, as given; keys: in any order."""
-        return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}
+        return self.reader(collection).present(keys)
 
     def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now; keys: in `_id` order, to be read faster."""
-        mask = holds(majority(collection), strings_of(keys), self.retry)
+        mask = self.reader(collection).holds(strings_of(keys))
         return {key for key, is_held in zip(keys, mask.tolist(), strict=True) if is_held}
 
     def last_run(self, query: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
@@ -183,10 +183,9 @@ class TargetReader:
 
     def count(self, expected: int) -> int:
         """Return the number of kept documents, estimated if that is `expected`, else counted."""
-        documents = majority(self.documents)
-        if (count := estimated([documents], self.retry)) == expected:
+        if (count := estimated([self.documents], self.retry)) == expected:
             return count
-        return self.retry(lambda: documents.count_documents({}, hint="_id_"))
+        return self._stored.count()
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
         """Yield pages of kept documents in `_id` order; then StateMismatch if some are foreign.
@@ -197,7 +196,7 @@ class TargetReader:
         count = 0
         projection = self.rows.projection
         query = None if after is None else {"dedup.run": {"$gt": after}}
-        for rows in pages(majority(self.documents), ROW_PAGE, query, projection, self.retry):
+        for rows in self.reader(self.documents).scan(ROW_PAGE, query, projection):
             page, foreign = self.rows.decode(rows)
             count += len(foreign)
             strange += foreign[: _NAMED - len(strange)]
@@ -216,7 +215,7 @@ class TargetReader:
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints, uint64, of kept documents by key; missing omitted."""
-        rows = some(majority(self.documents), keys, self.rows.projection, self.retry)
+        rows = self._stored.some(keys, self.rows.projection)
         read = ((row.key, *self.rows.stored(row)) for row in rows)
         return {key: mark.fingerprint for key, text, mark in read if text is not None and mark}
 
@@ -233,7 +232,7 @@ class TargetReader:
             return first.joined(second._replace(numbers=second.numbers + count))
         if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
-        found, parts = self._stored.numbered_texts(majority(self.documents), keys, self.retry)
+        found, parts = self._stored.numbered_texts(keys)
         return found._replace(texts=self.rows.compared(found.texts, parts=parts))
 
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
@@ -246,7 +245,7 @@ class TargetReader:
 
         Documents that are missing or have no text are omitted.
         """
-        found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
+        found = {row.key: row for row in self._stored.some(keys, {})}
         rows = [found[key] for key in keys if key in found]
         return Documents.of(
             Document(id_keys.id_value(row.key), row.key, row.raw, text)
@@ -256,7 +255,7 @@ class TargetReader:
 
     def groups_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the group numbers of kept documents by key; missing documents are omitted."""
-        rows = some(majority(self.documents), keys, self.rows.marks_only, self.retry)
+        rows = self._stored.some(keys, self.rows.marks_only)
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
@@ -289,7 +288,7 @@ class TargetReader:
         def rows(numbers: Sequence[int]) -> list[RawDocument]:
             only = {"group": {"$in": [*map(Int64, numbers)]}, "reason": "near"}
             limit = (most + 1) * len(numbers)
-            found = look_up(self.ledger, only, fields, self.retry, limit=limit)
+            found = self.reader(self.ledger).look_up(only, fields, limit=limit)
             is_cut = len(found) == limit and len(numbers) > 1  # some groups may lack rows
             return [row for one in numbers for row in rows([one])] if is_cut else found
 
