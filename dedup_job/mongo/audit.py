@@ -82,9 +82,8 @@ class Checker(Audited):
         return half
 
     def _check_alone(self, token: int) -> None:
-        state = self.target.state
-        lease = self.target.retry(state.at_work)
-        if lease or (self.target.retry(state.read) or {}).get("token") != token:
+        retry, state = self.target.retry, self.target.state
+        if (lease := retry(state.at_work)) or (retry(state.read) or {}).get("token") != token:
             raise LeaseHeld(
                 "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
                 "of it. Check again when it is done.",
@@ -136,22 +135,16 @@ class Checker(Audited):
             pairs = [(row, key) for row in self._seen(page) if (key := id_keys.named_key(row.raw))]
             keys = {key for _, key in pairs if not place_of(key)}
             missing = keys - target.held_by(target.documents, [*keys])
-            alone = [
-                (row, key)
-                for row, key in pairs
-                if key in missing and raw_bson.field(row.raw, "group") not in groups
-            ]
+            lost_pairs = ((row, key) for row, key in pairs if key in missing)
+            alone = [p for p in lost_pairs if raw_bson.field(p[0].raw, "group") not in groups]
             # rows of documents that the source lacks cannot be decided again, nor reverted
             own = target.held_by(target.source, [row.key for row, _ in alone])
             lost = [_of(shown(row.key), shown(key)) for row, key in alone if row.key in own]
             self.tally.add(Check.ORIGINAL, len(pairs), lost)
             if references := {key for _, key in pairs} - keys:
                 missing = references - target.texts([*references]).keys()
-                lost = [
-                    _of(shown(row.key), _of(shown(key), place_of(key)))
-                    for row, key in pairs
-                    if key in missing
-                ]
+                absent = ((row, key) for row, key in pairs if key in missing)
+                lost = [_of(shown(r.key), _of(shown(k), place_of(k))) for r, k in absent]
                 self.tally.add(Check.ELSEWHERE, len(references), lost)
 
     def _compare_counts(self, state: Mapping[str, Any]) -> None:

@@ -86,25 +86,20 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
 
 def writers_for(client: Client) -> int:
     """Return the number of batches to write at once: half of the server's cores, from 2 to 8."""
-    try:
+    cores = _USUAL_CORES
+    with suppress(OperationFailure, KeyError):  # without the right to ask
         cores = int(client.admin.command("hostInfo")["system"]["numCores"])
-    except (OperationFailure, KeyError):  # without the right to ask
-        cores = _USUAL_CORES
     return min(max(cores // 2, 2), 8)
 
 
 class Record(NamedTuple):
-    """The record of a commit in the journal, by which it is reverted.
-
-    keys: of documents and rows written; first: number of the first chunk of removed ones, None if
-    none is removed; row, number: `_id` and number of the journal row.
-    """
+    """The record of a commit in the journal, by which it is reverted."""
 
     run: int
-    keys: Sequence[bytes] = ()
-    first: int | None = None
-    row: str = ""
-    number: int = 0
+    keys: Sequence[bytes] = ()  # of documents and rows written
+    first: int | None = None  # number of the first chunk of removed ones, None for none
+    row: str = ""  # `_id` of the journal row
+    number: int = 0  # of the journal row
 
     def values(self) -> dict[str, Any]:
         """Return the fields of the journal row; keys beyond 15 MiB are left out."""
@@ -117,20 +112,12 @@ NOTHING = Record(0)
 
 
 class Commits:
-    """Commits of one holder of the lease; the state's generation is the number of settled ones.
-
-    A commit is recorded in a row of the journal, beside the state, then written, then settled: from
-    then on it counts. Several are written at once, each over a session and a row of its own, and
-    settled in order. The next holder of the lease reverts unsettled commits by their records.
-    On a server with transactions record and writes are one. The rows of the journal bear the token
-    of the lease, so a former holder writes nothing.
-    """
+    """Commits of one holder of the lease (docs/design.md), of which `at_once` may be open."""
 
     def __init__(
         self, client: Client, state: State, retry: RetryPolicy, *, at_once: int = 1
     ) -> None:
-        """Take the state; at_once: number of sessions, so of commits that may be open."""
-        self._state, self._retry = state, retry
+        self._state, self._retry, self._at_once = state, retry, at_once
         self._journal = state.collection
         self._sessions = [client.start_session() for _ in range(at_once)]
         # another process can end their transactions
@@ -142,11 +129,8 @@ class Commits:
         """Write an empty journal row for each session; target: the `id` of its state."""
         token = self._state.token
         values = {"target": target, "token": token, NUMBER: self.generation}
-        earlier = {"token": {"$not": {"$gt": token}}}
-        rows = [
-            ReplaceOne({"_id": _row(number), **earlier}, values, upsert=True)
-            for number in range(len(self._sessions))
-        ]
+        owns = ({"_id": _row(n), "token": {"$not": {"$gt": token}}} for n in range(self._at_once))
+        rows = [ReplaceOne(own, values, upsert=True) for own in owns]
         self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
 
     def end(self) -> None:
@@ -169,10 +153,9 @@ class Commits:
     def write(self, number: int, writes: Writes, record: Record) -> None:
         """Record and write a commit, repeatedly until the outcome is known.
 
-        number: the generation of the state that settles it. `writes` may be called again. Raises
-        LeaseLost, with nothing written, if another run took over.
+        number: the generation that settles it. LeaseLost, with nothing written, if taken over.
         """
-        own = number % len(self._sessions)
+        own = number % self._at_once
         values = {**record.values(), NUMBER: number}
 
         def attempt() -> None:
@@ -240,10 +223,7 @@ def _row(number: int) -> str:
 
 
 def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
-    """Return the records of commits that the state does not count, the last one first.
-
-    StateMismatch for a damaged record or one of another target.
-    """
+    """Return the commits that the state does not count, last first; StateMismatch if damaged."""
     records = list[Record]()
     for row in journal.find({NUMBER: {"$gt": state["generation"]}}).sort(NUMBER, -1):
         try:
@@ -273,8 +253,7 @@ def insert_once(
 ) -> None:
     """Insert raw documents. Outside a transaction it can be repeated after a lost reply.
 
-    StateMismatch if another document has such an `_id`. BulkWriteError for another unique index,
-    with a note that names the collection, since the server's answer does not.
+    StateMismatch if other documents have the ids, BulkWriteError for an index, the name as note.
     """
     if not len(rows.lengths):
         return
@@ -294,10 +273,9 @@ def insert_once(
             ids = id_keys.id_filter([id_keys.id_element(raw) for raw in raws])
             if {found.raw for found in Reader(collection).look_up(ids)}.issuperset(raws):
                 return
-        id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
         raise StateMismatch(
             "{name} already holds _id {id}: something else writes to the target while this run "
             "does. Find it and stop it; the same command then goes on.",
             name=collection.full_name,
-            id=id_,
+            id=shown_value(clashes[0].get("keyValue", {}).get("_id")),
         ) from e

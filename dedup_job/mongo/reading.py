@@ -120,10 +120,7 @@ class Reader:
         paths: Paths = (),
         query: Mapping[str, Any] | None = None,
     ) -> Iterator[RawPage]:
-        """Yield the documents of these ids in pages, each in `_id` order; missing ids are omitted.
-
-        size: documents of a page at most; query: an additional filter.
-        """
+        """Yield documents by id in pages, each in `_id` order; missing and excluded are omitted."""
         for pending in in_commands(keys):
             ended = False
             while pending and not ended:
@@ -155,10 +152,7 @@ class Reader:
         projection: Mapping[str, Any],
         query: Mapping[str, Any] | None = None,
     ) -> list[RawDocument]:
-        """Return the documents of these ids in any order, with keys as given; missing ids omitted.
-
-        query: an additional filter.
-        """
+        """Return documents by id in any order, keys as given; missing and excluded are omitted."""
         found: list[RawDocument] = []
         for part in in_commands(keys):
             page, rows = self.in_columns(strings_of(part), projection, (), query)
@@ -177,10 +171,9 @@ class Reader:
         paths: Paths = (),
         query: Mapping[str, Any] | None = None,
     ) -> tuple[RawPage, NDArray[np.int64]]:
-        """Return the documents of n ids that fit into a command, m in any order.
+        """Return m documents, in any order, of n ids that fit into a command.
 
-        Also return the row of each document's id among the n, int64 (m,). query: an additional
-        filter.
+        Also return the row of each among the n ids, int64 (m,). query: an additional filter.
         """
         terms: Terms = {"filter": _both(query, id_keys.id_filter(keys)), "projection": projection}
 
@@ -239,9 +232,7 @@ def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
 
 
-def estimated(
-    collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy = NO_RETRY
-) -> int:
+def estimated(collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy) -> int:
     """Return the estimated number of documents in all collections together."""
     return sum(retry(c.estimated_document_count) for c in collections)
 
@@ -256,10 +247,7 @@ def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
 def packed(
     items: Iterable[T], size: Callable[[T], int], limit: int, most: int
 ) -> Iterator[list[T]]:
-    """Yield items in order, in lists of at most `most` items and a total size of `limit`.
-
-    An item larger than `limit` is alone in its list.
-    """
+    """Yield items in lists of at most `most` items and size `limit`; a larger item is alone."""
     part, free = list[T](), limit
     for item in items:
         if part and (len(part) == most or size(item) > free):
@@ -308,10 +296,7 @@ def _raw(found: RawBSONDocument) -> RawDocument:
 
 
 def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
-    """Return the documents of a BSON array, uint8, with their texts at these paths.
-
-    Raises ValueError for another array or a document without an `_id`.
-    """
+    """Return documents of a BSON array, uint8, with texts at `paths`; ValueError if malformed."""
     fields = [find_fields(array, path) for path in paths or [()]]
     starts, ends, keys, key_ends, *_ = fields[0].T
     for row in np.flatnonzero(key_ends == 0).tolist():
@@ -333,8 +318,7 @@ def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
 def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return the texts of n documents, with breaks between their fields, and a mask, bool (n,).
 
-    The mask is True if the document is plain, has a text and no other value in its text fields;
-    if it is False, the text means nothing.
+    A text means nothing where the mask is False: the document is not plain, or a field no text.
     """
     plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
     parts = list[TextColumn]()
@@ -356,10 +340,7 @@ class DocumentReader(Reader):
         self.fields, self._max_chars, self._most = fields, max_chars, longest_before(max_chars)
 
     def numbered_texts(self, keys: BytesColumn) -> tuple[NumberedTexts, bool]:
-        """Return the texts of the documents of keys, by row of keys; missing ones are omitted.
-
-        The keys must fit into a command. Also return whether texts may have breaks between parts.
-        """
+        """Return texts by row of keys, for one command, and whether some may have breaks."""
         projection = dict.fromkeys(self.fields.dotted, 1)
         page, found = self.in_columns(keys, projection, self.fields.paths)
         documents = self.documents_of(page)
@@ -410,8 +391,7 @@ class DocumentReader(Reader):
         try:
             decoded = raw_bson.decoded(raw)
         except (BSONError, ValueError, OverflowError) as e:
-            reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(id_, key, raw, reason)
+            return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, str(e)[:500]))
         for path in self.fields.paths:
             if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))

@@ -26,17 +26,13 @@ from dedup_job.runs.survey import Label
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All that target, ledger and source hold of one document.
-
-    row: of the ledger; kept: the text in the target, "" if the document has none there; source: the
-    present document; stored: the document in the ledger.
-    """
+    """All that target, ledger and source hold of one document."""
 
     key: bytes
-    row: dict[str, Any] | None
-    kept: str | None
-    source: Document | None
-    stored: Document | None = None
+    row: dict[str, Any] | None  # of the ledger
+    kept: str | None  # its text in the target, "" if it has none there
+    source: Document | None  # the present document
+    stored: Document | None = None  # the document in the ledger
 
     @property
     def changed(self) -> bool:
@@ -71,10 +67,7 @@ class Records:
         return sorted(found, key=lambda record: not record.decided)
 
     def resolve(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return the key of a dropped document by written `_id`, None if it is not exactly one.
-
-        out: comparable keys; names with a reading among them are omitted.
-        """
+        """Return keys of dropped documents by name, None if ambiguous; omit ones in `out`."""
         read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()
@@ -88,10 +81,7 @@ class Records:
         return found
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
-        """Yield ledger rows with their records, at most a server's reply of documents at once.
-
-        keys: of the rows; missing rows are omitted.
-        """
+        """Yield ledger rows by key with their records, a reply at once; missing ones omitted."""
         for page in self.target.reader(self.target.ledger).fetch(keys, PAGE):
             rows = {row.key: row for row in page}
             for documents in self.target.origin.in_parts([*rows]):
@@ -109,15 +99,12 @@ class Records:
         """Return the record of the document with this key."""
         source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in Reader(self.target.ledger).look_up(id_keys.id_filter([key])):
-            record = self._with(row._replace(key=key), source)[1]
+        for row in Reader(self.target.ledger).some([key], {}):
+            record = self._with(row, source)[1]
         return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> str | None:
-        """Return the text of a document of the target, or of the collection that the key names.
-
-        None if the document is missing, "" if it has no text.
-        """
+        """Return the text of a document that a key names, "" if it has none, None if missing."""
         target, text = self.target, self.target.texts([key]).get(key)
         own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
         return "" if text is None and own else text
@@ -186,10 +173,7 @@ class PairReader:
     def kept(
         self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
     ) -> list[DecidedDocument]:
-        """Return kept documents as decided documents; texts: with both texts of each pair.
-
-        refused: each with the pair that it was nearly joined in.
-        """
+        """Return kept documents as decided ones, on demand with texts and their refused pair."""
         marks = [mark_in(row.raw) for row in rows]
         pairs = [(refused_in(mark) if refused else None) or NO_PAIR for mark in marks]
         originals = self._originals([pair.of for pair in pairs]) if texts else {}

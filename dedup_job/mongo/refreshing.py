@@ -40,26 +40,19 @@ AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
 
 @dataclass(slots=True)
 class Plan:
-    """Outdated documents by key, and their treatment.
+    """Outdated documents by key, and their treatment."""
 
-    candidates: all documents examined; same: of these, up to date or undecided; heads: group by
-    kept document to remove; own_keys: their keys in the target; rows: keys of ledger rows to remove
-    without a head; deleted: of heads and rows, deleted in the source; runs: that decided them;
-    texts: the new ones of heads, "" if there is none; lost: number of rows that lost their text.
-    units: documents to decide again; alone: keys to remove without a successor.
-    """
-
-    candidates: set[bytes] = field(default_factory=set)
-    same: set[bytes] = field(default_factory=set)
-    heads: dict[bytes, int] = field(default_factory=dict)
-    own_keys: dict[bytes, bytes] = field(default_factory=dict)
-    rows: set[bytes] = field(default_factory=set)
-    deleted: set[bytes] = field(default_factory=set)
-    runs: dict[bytes, int] = field(default_factory=dict)
-    texts: dict[bytes, str] = field(default_factory=dict)
-    lost: int = 0
-    units: list[Unit] = field(default_factory=list)
-    alone: list[bytes] = field(default_factory=list)
+    candidates: set[bytes] = field(default_factory=set)  # all documents examined
+    same: set[bytes] = field(default_factory=set)  # of these, up to date or undecided
+    heads: dict[bytes, int] = field(default_factory=dict)  # group by kept document to remove
+    own_keys: dict[bytes, bytes] = field(default_factory=dict)  # their keys in the target
+    rows: set[bytes] = field(default_factory=set)  # of the ledger, to remove without a head
+    deleted: set[bytes] = field(default_factory=set)  # of heads and rows, deleted in the source
+    runs: dict[bytes, int] = field(default_factory=dict)  # that decided them
+    texts: dict[bytes, str] = field(default_factory=dict)  # the new ones of heads, "" for none
+    lost: int = 0  # number of rows that lost their text
+    units: list[Unit] = field(default_factory=list)  # documents to decide again
+    alone: list[bytes] = field(default_factory=list)  # to remove without a successor
 
 
 class _Copy(NamedTuple):
@@ -73,10 +66,7 @@ class _Copy(NamedTuple):
 
 @dataclass(slots=True)
 class Refresher:
-    """Plans and counts the treatment of outdated documents, by `on_change` and `on_delete`.
-
-    most: share of the decided documents that may leave in one run, 0 to 1.
-    """
+    """Plans the treatment of outdated documents; most: share of the decided ones that may leave."""
 
     target: Target
     source: Source
@@ -90,10 +80,7 @@ class Refresher:
     _ours: Set[int] = frozenset()
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Plan units; return the target's keys of kept documents to remove, by the source's keys.
-
-        StateMismatch if more than `most` would leave.
-        """
+        """Plan units; return source -> target key of kept leaving; StateMismatch over `most`."""
         target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
@@ -121,19 +108,13 @@ class Refresher:
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
-        """Return the numbers of removed documents that changed and were deleted.
-
-        left: keys of all documents that left target or ledger.
-        """
+        """Return the numbers of changed and of deleted documents among `left`, the removed keys."""
         removed = self._plan.candidates & left
         deleted = len(removed & self._plan.deleted)
         return {CHANGED: len(removed) - deleted, DELETED: deleted}
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
-        """Report the documents that are still outdated to the source; left: as of `counts`.
-
-        all_: whether the run has read everything, so that settled changes are deleted.
-        """
+        """Report outdated documents to the source; left: removed keys; all_: all was read."""
         target, settled = self.target, self._plan.same | left
         if all_:
             target.changes.remove([*settled])
@@ -275,9 +256,8 @@ class Refresher:
         return {key: text for key, text in self.target.cleaned(documents).items() if text}
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
-        if not (query := self.source.query):
-            return {*keys}
-        return self.source.present(keys, query)
+        query = self.source.query
+        return self.source.present(keys, query) if query else {*keys}
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
         return not self.source.query or plan.runs[key] in self._ours

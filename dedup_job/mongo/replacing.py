@@ -45,19 +45,14 @@ def chunk_id(run: int, number: int) -> int:
 
 
 class Chunk(NamedTuple):
-    """Documents removed from the target and rows removed from the ledger, as `T.runs` holds them.
-
-    again: whether they are undecided now; else the documents are in the ledger. number: among the
-    chunks of a run or an entry; short: number of restored rows that are short; own: whether the run
-    itself wrote all of them, so that the chunk is needless once its commit is settled.
-    """
+    """Documents removed from the target and rows removed from the ledger, a row of `T.runs`."""
 
     kept: Sequence[RawDocument]
     rows: Sequence[RawDocument] = ()
-    again: bool = False
-    number: int = 0
-    short: int = 0
-    own: bool = False
+    again: bool = False  # they are undecided now; else the documents are in the ledger
+    number: int = 0  # among the chunks of a run or an entry
+    short: int = 0  # number of restored rows that are short
+    own: bool = False  # written by this run, so needless once its commit is settled
 
     @property
     def keys(self) -> list[bytes]:
@@ -83,13 +78,9 @@ class RunChunks:
             if not chunk.keys:
                 self._runs.delete_many(own, session=session)
                 continue
-            values: dict[str, Any] = {
-                name: [RawBSONDocument(row.raw) for row in rows]
-                for name, rows in ((KEPT, chunk.kept), (ROWS, chunk.rows))
-                if rows
-            }
-            values |= {AGAIN: True} if chunk.again else {}
-            values |= {SHORT: chunk.short} if chunk.short else {}
+            kept, rows = ([RawBSONDocument(row.raw) for row in part] for part in chunk[:2])
+            values: dict[str, Any] = {KEPT: kept, ROWS: rows, AGAIN: chunk.again}
+            values = {name: v for name, v in {**values, SHORT: chunk.short}.items() if v}
             values = {**own, "of": self._run, PIECE: number, **values}
             self._runs.replace_one(own, values, upsert=True, session=session)
 
@@ -169,10 +160,7 @@ def _rows_in(chunk: bytes, name: bytes) -> list[RawDocument]:
 
 @dataclass(frozen=True, slots=True)
 class Removals:
-    """Documents and rows that a commit of a run removes; first: the number of the first chunk.
-
-    over: `_id`s of chunks of an earlier commit to delete.
-    """
+    """Documents and rows that a commit removes; over: `_id`s of earlier chunks to delete."""
 
     target: TargetReader
     run: int
@@ -323,10 +311,7 @@ def bring_back(
     keys: Sequence[bytes],
     session: ClientSession | None,
 ) -> tuple[int, int]:
-    """Write removed documents and rows back, in place of those that the run wrote under `keys`.
-
-    Repeatable outside of a transaction. Return the numbers of replaced documents and rows.
-    """
+    """Write a chunk back, repeatably, in place of the run's `keys`; return the numbers replaced."""
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for (collection, mine), rows in zip(target.of_run(run), chunk[:2], strict=True):
         own = {"$and": [id_keys.id_filter(keys), mine]}
@@ -359,10 +344,7 @@ def take_back(target: TargetReader, record: Record, session: ClientSession | Non
 
 
 def entry_size(status: str, chunks: int, documents: int, short: int) -> dict[str, Any]:
-    """Return the fields of an entry of `T.runs`, a restore or requeue, that hold its size.
-
-    documents: number of rows removed from the ledger; short: of these, kept and short.
-    """
+    """Return the size fields of an entry of `T.runs`; short: kept documents that are short."""
     is_kept = status == str(Status.RESTORED) and documents
     counts = Counts(documents, short_kept=short) if is_kept else Counts()
     own = {"pieces": chunks, "documents": documents}

@@ -54,10 +54,7 @@ def naming(target: TargetReader) -> Callable[[bytes], str]:
 
 @dataclass(frozen=True)
 class Sampler:
-    """Reads the documents of a selection; of_key: key of `selection.of`; reason: of ledger rows.
-
-    name: formats keys.
-    """
+    """Reads a selection; of_key: key of `selection.of`; reason: of rows; name: formats keys."""
 
     target: TargetReader
     selection: ListFilter
@@ -67,10 +64,8 @@ class Sampler:
 
     def check(self) -> None:
         """Raise UsageError for a filter on fields that the form `classic` lacks."""
-        needs_mark = self._of_target and (
-            self.selection.what == ListKind.REFUSED or self.selection.run
-        )
-        if needs_mark and not self.target.rows.has_runs:
+        is_plain = self.selection.what == ListKind.KEPT and not self.selection.run
+        if self._of_target and not is_plain and not self.target.rows.has_runs:
             raise UsageError(
                 "the form of {target} (output.document = classic) holds neither what was "
                 "refused nor the run.",
@@ -86,10 +81,7 @@ class Sampler:
             yield [self.name(row.key) for row in page]
 
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
-        """Yield all matches in lists: in `_id` order, or groups, the largest first.
-
-        texts: with texts; limit: number of documents at most.
-        """
+        """Yield at most `limit` matches in lists, in `_id` order, or groups, the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.selection.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)
@@ -106,20 +98,15 @@ class Sampler:
 
     def count(self) -> int:
         """Return the number of matching rows, documents or groups."""
-        groups = (
-            [{"$group": {"_id": self._group}}] if self.selection.what == ListKind.GROUPS else []
-        )
-        steps: list[Any] = [{"$match": self._query()}, *groups, {"$count": "n"}]
-        found = self._reader.aggregate(steps)
-        return next((int(one["n"]) for one in found), 0)
+        steps: list[Any] = [{"$match": self._query()}, {"$count": "n"}]
+        if self.selection.what == ListKind.GROUPS:
+            steps.insert(1, {"$group": {"_id": self._group}})
+        return sum(int(one["n"]) for one in self._reader.aggregate(steps))
 
     def sample(
         self, count: int, seed: int | None = None, *, texts: bool = True
     ) -> list[DecidedDocument]:
-        """Return `count` matches: at random by seed, else the most narrowly decided ones first.
-
-        Of duplicates the ones with the largest excluded share come first, then the least likely.
-        """
+        """Return matches at random by seed, else the most narrowly decided (least likely) ones."""
         if self.selection.what == ListKind.GROUPS:
             return self.first(count, texts=texts)
         order = _NARROWEST.get(self.selection.what, {}) if seed is None else {"at": 1}
@@ -133,10 +120,7 @@ class Sampler:
         return self._read(self._reader.aggregate(steps), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> PairSample:
-        """Draw pairs without texts: `extreme` ones near the threshold, `random` ones by seed.
-
-        Also return one pair of each class, and the numbers of pairs by bin of their measure.
-        """
+        """Draw pairs near the threshold, random ones, one of each class; count pairs by bin."""
         if self._of_target and not self.target.rows.has_runs:
             return PairSample()
         kind = f"${self._kind}"
@@ -219,18 +203,14 @@ class Sampler:
                 return
 
     def _groups(self, size: int, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
-        groups = {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$group": groups},
+            {"$group": {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}},
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
-        found = self._reader.collection.aggregate(
-            steps,
-            allowDiskUse=True,
-            batchSize=size,  # else one of 16 MiB
-        )
+        read = self._reader.collection  # in pages of its own, else one of 16 MiB
+        found = read.aggregate(steps, allowDiskUse=True, batchSize=size)
         for page in in_turn(found, size):
             arrays = [raw_bson.value(bytes(one.raw), b"of") for one in page]
             named = [

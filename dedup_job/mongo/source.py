@@ -19,19 +19,8 @@ from pymongo.errors import ExecutionTimeout
 from dedup_job.columns import Documents, IdMembership, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.messages import Message, UsageError, message_of
-from dedup_job.mongo.change_stream import (
-    Bookmark,
-    Changes,
-    NotFollowed,
-    Position,
-    ReadAfter,
-    arrivals,
-    changes,
-    in_order,
-    in_parts,
-    once,
-    position,
-)
+from dedup_job.mongo import change_stream
+from dedup_job.mongo.change_stream import Bookmark, Changes, NotFollowed, Position, ReadAfter
 from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy, operation_time
 from dedup_job.mongo.database_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.mongo.id_keys import as_asked
@@ -60,22 +49,14 @@ log = logging.getLogger("dedup")
 
 
 class Unit(NamedTuple):
-    """A group of documents that one commit decides again.
+    """A group of documents that one commit decides again."""
 
-    keys: of the documents to decide, in order; former: of those whose decisions it removes.
-    """
-
-    keys: Sequence[bytes]
-    former: Sequence[bytes]
+    keys: Sequence[bytes]  # of the documents to decide, in order
+    former: Sequence[bytes]  # of those whose decisions it removes
 
 
 class Source(DocumentReader):
-    """Reads the documents of a collection that none of the `decided` collections holds yet.
-
-    known: number of documents passed over as decided; changed: keys of decided documents that the
-    source has changed or deleted since, by `changed` or `deleted`; tells: whether `changed` is
-    complete; units: decided documents that `pages` yields first.
-    """
+    """Reads the documents of a collection that none of the `decided` collections holds yet."""
 
     def __init__(
         self,
@@ -89,9 +70,11 @@ class Source(DocumentReader):
         super().__init__(collection, retry, TextFields.of(settings.field), settings.max_chars)
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
-        self.known, self.tells = 0, False
+        self.known = 0  # documents passed over as decided
+        # keys of decided documents by `changed` and `deleted`, and whether these are complete
         self.changed: Mapping[str, Set[bytes]] = {}
-        self.units: Sequence[Unit] = ()
+        self.tells = False
+        self.units: Sequence[Unit] = ()  # decided documents that `pages` yields first
         self._settings, self._size = settings, page
         self._moving = moving_operator(self.query)
         self._is_counted = False  # `known` is complete, though all ids are compared again
@@ -106,7 +89,7 @@ class Source(DocumentReader):
     def mark(self, since: Bookmark | None) -> None:
         """Store the present end of the change stream; since: bookmark to read changes from."""
         try:
-            now = self.retry(lambda: position(self.collection))
+            now = self.retry(lambda: change_stream.position(self.collection))
         except NotFollowed as e:
             self._why_not = message_of(e)
             return
@@ -157,15 +140,14 @@ class Source(DocumentReader):
         self._arrivals, self.tells = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait for documents to decide or changes to record; return False if `over` comes first.
-
-        `pages` yields the arrivals. Raises UsageError if the changes can no longer be followed.
-        """
+        """Wait for arrivals or changes; False if `over` comes first, UsageError if none come."""
         while not over():
             if self._now is None:
                 raise self._not_followed()
             try:
-                read = partial(arrivals, self.collection, self.fields, self._now.token, over)
+                read = partial(
+                    change_stream.arrivals, self.collection, self.fields, self._now.token, over
+                )
                 events, token = self.retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrivals = self._pending = None
@@ -183,16 +165,13 @@ class Source(DocumentReader):
             for event in events:
                 merged.enter(event)
             self._record(merged)
-            ordered = in_parts(self._candidates(merged))
+            ordered = change_stream.in_parts(self._candidates(merged))
             new = (part for keys in ordered for part in self._new_of(keys) if part)
-            self._arrivals = [part for part in new if self._matches(part)]
+            matching = (part for part in new if not self.query or self.present(part, self.query))
+            self._arrivals = [*matching]
             if self._arrivals or self.changed != before:
                 return True
         return False
-
-    def _matches(self, keys: Sequence[bytes]) -> bool:
-        found = self.fetch(keys, ID_PAGE, query=self.query)
-        return not self.query or next(found, None) is not None
 
     def happened(self, since: Bookmark) -> Changes:
         """Return the changes from a bookmark to the last `mark`; NotFollowed to read all."""
@@ -231,8 +210,7 @@ class Source(DocumentReader):
             return
         self.look()
         if self._pending is not None and not self._compares:
-            for part in self._new_of(self._pending):
-                yield part, self.query
+            yield from ((part, self.query) for part in self._new_of(self._pending))
             return
         if self._why_not:
             message = Message(
@@ -274,7 +252,7 @@ class Source(DocumentReader):
             return None
         try:
             found = self._changes(self._since, self._now)
-            pending = in_order(self._candidates(found))
+            pending = change_stream.in_order(self._candidates(found))
         except NotFollowed as e:
             self._since, self._why_not = None, message_of(e)
             return None
@@ -285,18 +263,18 @@ class Source(DocumentReader):
         return pending
 
     def _candidates(self, found: Changes) -> set[bytes]:
-        return once(found.inserted | (found.updated if self.query else set()))
+        return change_stream.once(found.inserted | (found.updated if self.query else set()))
 
     def _record(self, found: Changes) -> None:
         recorded = set[bytes]().union(*self.changed.values())
         ended = {"changed": found.changed - found.deleted, "deleted": found.deleted}
-        self.changed = {
-            what: keys & recorded | self._known_of([*(keys - recorded)])
-            for what, keys in ended.items()
-        }
+        new = {what: self._known_of([*(keys - recorded)]) for what, keys in ended.items()}
+        self.changed = {what: keys & recorded | new[what] for what, keys in ended.items()}
 
     def _changes(self, since: Bookmark, until: Position) -> Changes:
-        return changes(self.collection, self.fields, since.token, until.token, self.retry)
+        return change_stream.changes(
+            self.collection, self.fields, since.token, until.token, self.retry
+        )
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         for part in in_turn(keys, ID_PAGE):
@@ -328,10 +306,7 @@ class Source(DocumentReader):
         return None if self.query else max(self.expected - decided, 0)
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
-        """Yield pages of whole units, then of undecided documents in `_id` order.
-
-        limit: documents at most; a unit that does not fit is left out.
-        """
+        """Yield pages of whole units that fit into the limit, then of undecided documents."""
         count = 0
         for again in self._again(limit):
             yield again
@@ -383,10 +358,7 @@ class Source(DocumentReader):
         return {row.key: self.read(row) for row in self.some(keys, {})}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield documents by key as given, page by page; missing ones are omitted.
-
-        keys: in `_id` order.
-        """
+        """Yield documents by key, for keys in `_id` order, by page; missing ones are omitted."""
         for page in self.fetch(keys, PAGE, self.fields.paths):
             present = page.keys.list()
             same = as_asked(keys, present)

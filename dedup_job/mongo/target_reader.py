@@ -61,26 +61,18 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class TargetForm:
-    """The forms in which source, target and ledger are read and written.
-
-    stamp: the settings that decide; as_made: whether stamps of other versions of the rules are
-    accepted, since nothing is decided; ranking: None if the first copy stays.
-    """
+    """The forms in which source, target and ledger are read and written."""
 
     source: SourceSettings
     kept: KeptRows
     ledger: LedgerRows
-    stamp: Mapping[str, Any]
-    as_made: bool = False
-    ranking: Ranking | None = None
+    stamp: Mapping[str, Any]  # the settings that decide
+    as_made: bool = False  # accept stamps of other versions of the rules: nothing is decided
+    ranking: Ranking | None = None  # None if the first copy stays
 
 
 class TargetReader:
-    """Reads a target with its ledger, runs, state and source.
-
-    decided: target and ledger, the collections that hold the decided ids; origin: the source's
-    documents; rows: the form of kept documents.
-    """
+    """Reads a target with its ledger, runs, state and source."""
 
     def __init__(
         self,
@@ -99,15 +91,15 @@ class TargetReader:
 
         self.documents, self.ledger = open_(""), open_(".ledger")
         self.name = self.documents.full_name
-        self.decided = [self.documents, self.ledger]
+        self.decided = [self.documents, self.ledger]  # the collections that hold decided ids
         self.runs = open_(".runs", codec_options=LENIENT)
         self.state = State(open_(".state"))
         self.changes = ChangeStore(open_(CHANGED), retry)
         self.labels = open_(LABELS)
         self.source: AnyCollection = client[source.database][source.collection]
-        self.origin = Source(self.source, form.source, retry)
+        self.origin = Source(self.source, form.source, retry)  # its documents, decided or not
         self.form = form
-        self.rows = form.kept
+        self.rows = form.kept  # the form of kept documents
         self._stored = DocumentReader(self.documents, retry, form.kept.texts, _NO_LIMIT)
         self.stamp = dict(form.stamp)
         self.retry = retry
@@ -161,10 +153,7 @@ class TargetReader:
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
     def check(self) -> Mapping[str, Any] | None:
-        """Return the state, None before a first run.
-
-        StateMismatch for another source or other settings, or a foreign target without a state.
-        """
+        """Return the state, None before a run; StateMismatch for other source, settings, owner."""
         state = self.state.read()
         if state is None:
             try:
@@ -188,15 +177,11 @@ class TargetReader:
         return self._stored.count()
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield pages of kept documents in `_id` order; then StateMismatch if some are foreign.
-
-        after: a run; only documents of later ones are read.
-        """
+        """Yield documents kept after a run, by page; at the end StateMismatch for foreign ones."""
         strange: list[bytes] = []
         count = 0
-        projection = self.rows.projection
         query = None if after is None else {"dedup.run": {"$gt": after}}
-        for rows in self.reader(self.documents).scan(ROW_PAGE, query, projection):
+        for rows in self._stored.scan(ROW_PAGE, query, self.rows.projection):
             page, foreign = self.rows.decode(rows)
             count += len(foreign)
             strange += foreign[: _NAMED - len(strange)]
@@ -226,9 +211,8 @@ class TargetReader:
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as `texts`, in columns, by row of keys, also of other collections."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
-            first, second = (
-                self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
-            )
+            halves = keys.take(slice(count)), keys.take(slice(count, None))
+            first, second = map(self.texts_of, halves)
             return first.joined(second._replace(numbers=second.numbers + count))
         if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
@@ -241,10 +225,7 @@ class TargetReader:
         return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
-        """Return kept documents as stored, in order of `keys`, with compared texts.
-
-        Documents that are missing or have no text are omitted.
-        """
+        """Return kept documents as stored, with compared texts, by `keys`; others are omitted."""
         found = {row.key: row for row in self._stored.some(keys, {})}
         rows = [found[key] for key in keys if key in found]
         return Documents.of(
@@ -259,28 +240,22 @@ class TargetReader:
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return the ranks of kept documents, empty for missing ones.
-
-        A document that is too large for a chunk of `T.runs`, or of another collection, has the
-        highest rank, so it is never replaced.
-        """
+        """Return ranks of kept documents, empty if missing, highest if they cannot be replaced."""
         ranking = self.form.ranking
         if ranking is None:
             return [b""] * len(keys.lengths)
         own = id_keys.are_own(keys)
         copies = self.copies(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
-        for key, raw in zip(copies.keys.list(), copies.raw.list(), strict=True):
-            if not fits_in_chunk(raw):
-                ranks[key] = _BEST
+        stored = zip(copies.keys.list(), copies.raw.list(), strict=True)
+        ranks |= {key: _BEST for key, raw in stored if not fits_in_chunk(raw)}
         missing = [b"" if is_own else _BEST for is_own in own.tolist()]
         return [ranks.get(key, rank) for key, rank in zip(keys.list(), missing, strict=True)]
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
         """Return the source's texts of near duplicates by group, of a large one about `most` + 1.
 
-        groups: keys of near duplicates that the ledger does not hold yet, by group. Texts that
-        changed since they were dropped are omitted.
+        groups: keys of near duplicates not yet in the ledger, by group. Changed texts are omitted.
         """
         group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
         digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
@@ -324,8 +299,7 @@ class TargetReader:
 
     def _check_empty(self) -> None:
         for collection in self.decided:
-            count = collection.estimated_document_count()
-            if count:
+            if count := collection.estimated_document_count():
                 raise StateMismatch(
                     "the target's collection {name} holds {count:,} documents that dedup did "
                     "not write. Name another --target, or remove them first.",
