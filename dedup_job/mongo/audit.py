@@ -65,8 +65,7 @@ class Checker(Audited):
             self.progress.stage(Message("comparing rows"))
             for collection in target.decided:
                 for page in self._sample(collection, sample):
-                    is_target = collection is target.documents
-                    check_page(self, self._seen(page), are_kept=is_target)
+                    check_page(self, self._seen(page), are_kept=collection is target.documents)
         self._check_alone(state["token"])
         return int(state["generation"])
 

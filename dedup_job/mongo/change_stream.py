@@ -279,10 +279,6 @@ class ChangeStore:
         self.collection = collection
         self._retry = retry
 
-    def forget(self) -> None:
-        """Remove all rows."""
-        self._retry(lambda: self.collection.delete_many({}))
-
     def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
         """Replace the rows of keys, by `changed` or `deleted`; return False if some did not fit."""
         if not any(changed.values()):

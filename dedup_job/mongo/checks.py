@@ -293,11 +293,6 @@ def check_same_source(former: str, now: str, target: str) -> None:
         )
 
 
-def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
-    """Return whether two stamps are equal; as_made: except for the version of the rules."""
-    return {**former, "rules": now["rules"]} == now if as_made else former == now
-
-
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
     """Return a message with the settings that differ from the target's stamp, and the remedy."""
     before, after = dict(values_in(former)), dict(values_in(now))

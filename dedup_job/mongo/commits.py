@@ -122,7 +122,7 @@ class Commits:
         self._sessions = [client.start_session() for _ in range(at_once)]
         # another process can end their transactions
         state.sessions = [session.session_id for session in self._sessions]
-        self._under_way = set[int]()
+        self.under_way = set[int]()  # numbers of commits that are being written
         self.generation = 0  # of the state
 
     def begin(self, target: str) -> None:
@@ -138,11 +138,6 @@ class Commits:
         settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             self._journal.with_options(write_concern=WriteConcern(1)).delete_many(settled)
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether no commit is being written."""
-        return not self._under_way
 
     def commit(self, writes: Writes, values: Mapping[str, Any], record: Record = NOTHING) -> None:
         """Write and settle a commit; values: fields of the state. Raises the errors of `write`."""
@@ -163,11 +158,11 @@ class Commits:
                 if self._enter(_row(own), {"$lt" if session else "$lte": number}, values, session):
                     writes(session)
 
-        self._under_way.add(number)
+        self.under_way.add(number)
         try:
             self._repeated(attempt)
         finally:
-            self._under_way.discard(number)
+            self.under_way.discard(number)
 
     def settle(self, number: int, values: Mapping[str, Any]) -> None:
         """Set the state's generation to `number`, and fields of the state with it."""

@@ -164,7 +164,7 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
 
 def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
     """Return whether a server takes the document in another: UTF-8, no $ names, <= 64 levels."""
-    try:
+    with suppress(ValueError, IndexError, struct.error):
         for element in elements(raw):
             if element.name.startswith(b"$"):
                 return False
@@ -174,9 +174,8 @@ def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
                 return False
             if element.kind == STRING:
                 inner[4:].decode()
-    except (ValueError, IndexError, struct.error):
-        return False
-    return True
+        return True
+    return False
 
 
 def place(raw: bytes, *path: bytes) -> slice:

@@ -190,9 +190,8 @@ class Reader:
     def holds(self, keys: BytesColumn, *, by_name: bool = False) -> NDArray[np.bool_]:
         """Return whether the collection holds each of n ids in `_id` order, bool (n,).
 
-        It is read from the first id to the last, which is looked up. All ids are looked up if
-        `by_name`, if these two may not fit into a command together, or if a collation has given the
-        ids another order than this collection's.
+        It is read from the first id to the last, which is looked up; all are looked up if
+        `by_name`, if these two may not fit into a command, or if a collation orders the ids.
         """
         n, by_name = len(keys.lengths), by_name or not _are_in_order_of_bytes(keys)
         mask = np.zeros(n, dtype=np.bool_)

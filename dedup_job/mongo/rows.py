@@ -239,10 +239,8 @@ class KeptRows:
     def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return text and mark as `read`, the text as stored, with breaks between its parts."""
         found = raw_bson.decoded(row.raw)
-        text = self.texts.content(found)
-        return text if isinstance(text, str) else None, self._mark(found)
-
-    def _mark(self, found: dict[str, Any]) -> Mark | None:
+        content = self.texts.content(found)
+        text = content if isinstance(content, str) else None
         if self.has_runs:
             own = found.get("dedup")
             own = own if isinstance(own, dict) else {}
@@ -250,7 +248,8 @@ class KeptRows:
         else:
             own = {name: found[name] for name in ("old_id", "hash_value") if name in found}
             value, run = own.get("hash_value"), 0
-        return Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
+        mark = Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
+        return text, mark
 
 
 def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:

@@ -95,7 +95,9 @@ class Target(TargetReader):
             yield
         finally:
             self.retry.before_again = lambda: None
-            if self.commits.at_rest:  # else the next holder reverts it once this process is dead
+            if (
+                not self.commits.under_way
+            ):  # else the next holder reverts it once this process is dead
                 self.commits.end()
                 self.state.release()
 
@@ -192,7 +194,7 @@ class Target(TargetReader):
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
         if checkpoint.run == 1:
-            self.changes.forget()  # those of a former target of this name
+            self.changes.collection.delete_many({})  # of a former target of this name
         # first where the token is proved: a run that lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()})
         self.write_run_row(record(checkpoint))

@@ -165,8 +165,8 @@ class TargetReader:
             else:
                 return None
         checks.check_same_source(state["source"], self.source.full_name, self.name)
-        is_same = checks.agree(state["settings"], self.stamp, as_made=self.form.as_made)
-        if not is_same and not are_empty(self.decided):
+        rules = {"rules": self.stamp["rules"]} if self.form.as_made else {}
+        if {**state["settings"], **rules} != self.stamp and not are_empty(self.decided):
             raise StateMismatch(checks.difference(state["settings"], self.stamp, self.name))
         return state
 
