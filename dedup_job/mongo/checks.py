@@ -23,9 +23,9 @@ from dedup_job.mongo.connection import (
     AnyCollection,
     Client,
     Namespace,
-    ignored,
     is_transient,
     lacking,
+    suppress_codes,
 )
 from dedup_job.mongo.database_settings import Rule
 from dedup_job.mongo.source import Source
@@ -65,7 +65,7 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
 
 
 def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
-    """Raise UsageError for a source, there called `what`, that is missing or has no `_id` order."""
+    """Raise UsageError for a source that does not exist or has no `_id` order; what: its name."""
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
@@ -96,7 +96,7 @@ def check_query(source: Source) -> None:
 
 
 def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
-    """Raise UsageError if no document read has a field of source or `rules`, or none has a text."""
+    """Raise UsageError if no document has the text fields and fields of `rules`, or none a text."""
     rule_of = {rule.path: rule for rule in rules if rule.path}
     documents, absent = list[Mapping[str, Any]](), [*map(tuple, source.fields.paths), *rule_of]
     texts = strange = 0
@@ -154,7 +154,7 @@ def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
     for name in names:
         state = client[name.database][f"{name.collection}.state"]
         is_cleaned = False
-        with ignored(UNAUTHORIZED):  # a user without the right has not written this target
+        with suppress_codes(UNAUTHORIZED):  # a user without the right has not written this target
             is_cleaned = state.find_one({"settings.output.text": "cleaned"}) is not None
         if is_cleaned:
             raise UsageError(
@@ -231,7 +231,7 @@ def check_target_lasts(target: AnyCollection) -> None:
     database = target.database
     own = {"name": {"$in": [target.name + suffix for suffix in ("", *SUFFIXES)]}}
     whys = dict[str, Message | None]()
-    with ignored(UNAUTHORIZED):  # the end of a run finds losses
+    with suppress_codes(UNAUTHORIZED):  # the end of a run finds losses
         rows = [*database.list_collections(filter={**own, "type": "collection"})]
         whys = {row["name"]: _why_lost(row["options"], database[row["name"]]) for row in rows}
     for name, why in whys.items():

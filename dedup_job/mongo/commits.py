@@ -248,7 +248,8 @@ def insert_once(
 ) -> None:
     """Insert raw documents. Outside a transaction it can be repeated after a lost reply.
 
-    StateMismatch if other documents have the ids, BulkWriteError for an index, the name as note.
+    StateMismatch if another document has such an `_id`. BulkWriteError for another unique index,
+    with a note that names the collection, since the server's answer does not.
     """
     if not len(rows.lengths):
         return

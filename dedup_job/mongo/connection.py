@@ -303,7 +303,7 @@ def is_transient(e: PyMongoError) -> bool:
 
 
 @contextmanager
-def ignored(*codes: int) -> Iterator[None]:
+def suppress_codes(*codes: int) -> Iterator[None]:
     """Suppress errors of the server with these codes in the block."""
     try:
         yield

@@ -120,7 +120,7 @@ class Reader:
         paths: Paths = (),
         query: Mapping[str, Any] | None = None,
     ) -> Iterator[RawPage]:
-        """Yield documents by id in pages, each in `_id` order; missing and excluded are omitted."""
+        """Yield documents by id, if they match `query`, in pages, each in `_id` order."""
         for pending in in_commands(keys):
             ended = False
             while pending and not ended:
@@ -152,7 +152,7 @@ class Reader:
         projection: Mapping[str, Any],
         query: Mapping[str, Any] | None = None,
     ) -> list[RawDocument]:
-        """Return documents by id in any order, keys as given; missing and excluded are omitted."""
+        """Return documents by id, if they match `query`, in any order, with keys as given."""
         found: list[RawDocument] = []
         for part in in_commands(keys):
             page, rows = self.in_columns(strings_of(part), projection, (), query)
@@ -160,7 +160,9 @@ class Reader:
             found += (one._replace(key=part[row]) for one, row in known)
         return found
 
-    def present(self, keys: Sequence[bytes], query: Mapping[str, Any] | None = None) -> set[bytes]:
+    def present_keys(
+        self, keys: Sequence[bytes], query: Mapping[str, Any] | None = None
+    ) -> set[bytes]:
         """Return the keys that the collection holds, as given; query: an additional filter."""
         return {row.key for row in self.some(keys, BY_ID, query)}
 
@@ -202,7 +204,7 @@ class Reader:
                 rows = rows_of(keys, page.keys)
                 mask[rows[rows >= 0]] = True
         rest = keys.take(slice(begin, n)).list()
-        named = self.present(rest)
+        named = self.present_keys(rest)
         mask[begin:] = [key in named for key in rest]
         return mask
 
@@ -339,7 +341,7 @@ class DocumentReader(Reader):
         self.fields, self._max_chars, self._most = fields, max_chars, longest_before(max_chars)
 
     def numbered_texts(self, keys: BytesColumn) -> tuple[NumberedTexts, bool]:
-        """Return texts by row of keys, for one command, and whether some may have breaks."""
+        """Return texts by row of keys (for one command), and whether they may have breaks."""
         projection = dict.fromkeys(self.fields.dotted, 1)
         page, found = self.in_columns(keys, projection, self.fields.paths)
         documents = self.documents_of(page)

@@ -67,7 +67,7 @@ class Records:
         return sorted(found, key=lambda record: not record.decided)
 
     def resolve(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return keys of dropped documents by name, None if ambiguous; omit ones in `out`."""
+        """Return dropped documents' keys by written id, None if not exactly one; out: to omit."""
         read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()
@@ -173,7 +173,7 @@ class PairReader:
     def kept(
         self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
     ) -> list[DecidedDocument]:
-        """Return kept documents as decided ones, on demand with texts and their refused pair."""
+        """Return kept documents as decided ones; texts, refused: with texts, refused pairs."""
         marks = [mark_in(row.raw) for row in rows]
         pairs = [(refused_in(mark) if refused else None) or NO_PAIR for mark in marks]
         originals = self._originals([pair.of for pair in pairs]) if texts else {}

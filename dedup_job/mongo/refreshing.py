@@ -80,7 +80,10 @@ class Refresher:
     _ours: Set[int] = frozenset()
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Plan units; return source -> target key of kept leaving; StateMismatch over `most`."""
+        """Plan units; return the target's keys of kept documents to remove, by the source's keys.
+
+        StateMismatch if more than `most` would leave.
+        """
         target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
@@ -114,7 +117,7 @@ class Refresher:
         return {CHANGED: len(removed) - deleted, DELETED: deleted}
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
-        """Report outdated documents to the source; left: removed keys; all_: all was read."""
+        """Report documents that are still outdated to the source; all_: everything was read."""
         target, settled = self.target, self._plan.same | left
         if all_:
             target.changes.remove([*settled])
@@ -257,7 +260,7 @@ class Refresher:
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
         query = self.source.query
-        return self.source.present(keys, query) if query else {*keys}
+        return self.source.present_keys(keys, query) if query else {*keys}
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
         return not self.source.query or plan.runs[key] in self._ours

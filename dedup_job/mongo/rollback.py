@@ -235,8 +235,8 @@ def _bring_back(
 
 def _of_another(target: Target, run: int, keys: _Keys) -> set[bytes]:
     (kept, own), (ledger, rows) = target.of_run(run)
-    documents = target.reader(kept).present([*keys], {"$nor": [own]})
-    return documents | target.reader(ledger).present([*keys], {"$nor": [rows]})
+    documents = target.reader(kept).present_keys([*keys], {"$nor": [own]})
+    return documents | target.reader(ledger).present_keys([*keys], {"$nor": [rows]})
 
 
 def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[list[int], int]:

@@ -106,7 +106,7 @@ class Sampler:
     def sample(
         self, count: int, seed: int | None = None, *, texts: bool = True
     ) -> list[DecidedDocument]:
-        """Return matches at random by seed, else the most narrowly decided (least likely) ones."""
+        """Return `count` matches, at random by seed, else the most narrowly decided ones first."""
         if self.selection.what == ListKind.GROUPS:
             return self.first(count, texts=texts)
         order = _NARROWEST.get(self.selection.what, {}) if seed is None else {"at": 1}
@@ -120,7 +120,7 @@ class Sampler:
         return self._read(self._reader.aggregate(steps), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> PairSample:
-        """Draw pairs near the threshold, random ones, one of each class; count pairs by bin."""
+        """Draw `extreme` pairs near the threshold, `random` ones by seed, one of each class."""
         if self._of_target and not self.target.rows.has_runs:
             return PairSample()
         kind = f"${self._kind}"

@@ -140,7 +140,7 @@ class Source(DocumentReader):
         self._arrivals, self.tells = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait for arrivals or changes; False if `over` comes first, UsageError if none come."""
+        """Wait for arrivals or changes, False if `over` comes first; UsageError without stream."""
         while not over():
             if self._now is None:
                 raise self._not_followed()
@@ -167,7 +167,9 @@ class Source(DocumentReader):
             self._record(merged)
             ordered = change_stream.in_parts(self._candidates(merged))
             new = (part for keys in ordered for part in self._new_of(keys) if part)
-            matching = (part for part in new if not self.query or self.present(part, self.query))
+            matching = (
+                part for part in new if not self.query or self.present_keys(part, self.query)
+            )
             self._arrivals = [*matching]
             if self._arrivals or self.changed != before:
                 return True
@@ -282,7 +284,7 @@ class Source(DocumentReader):
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
-        return set[bytes]().union(*(Reader(c, self.retry).present(keys) for c in self.decided))
+        return set[bytes]().union(*(Reader(c, self.retry).present_keys(keys) for c in self.decided))
 
     @cached_property
     def expected(self) -> int | None:

@@ -30,8 +30,8 @@ from dedup_job.mongo.connection import (
     AnyCollection,
     Client,
     Namespace,
-    ignored,
     operation_time,
+    suppress_codes,
 )
 from dedup_job.mongo.raw_bson import LENIENT
 from dedup_job.runs.run_record import BY_HAND, Checkpoint, Run, Status, in_utc
@@ -280,8 +280,8 @@ class State:
             )
 
     def prove(self) -> None:
-        """Raise LeaseLost if another run has the lease; a transaction proves it by its row."""
-        self.check()
+        """Raise LeaseLost if another run holds the lease; for writes without a token."""
+        self.check()  # in a transaction the token in the journal row proves it
         if not self.has_transactions and self.collection.find_one(self._own(), {"_id": 1}) is None:
             self.lose()
 
@@ -436,7 +436,7 @@ def _run_state(
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:
     name = Namespace.parse(source, None, "source")
     ledger = kept.database[f"{kept.name}.ledger"]
-    with ignored(UNAUTHORIZED):
+    with suppress_codes(UNAUTHORIZED):
         documents = client[name.database][name.collection].estimated_document_count()
         decided = kept.estimated_document_count() + ledger.estimated_document_count()
         return max(documents - decided, 0), not documents

@@ -25,7 +25,7 @@ from dedup_job.mongo.connection import (
     Client,
     Namespace,
     RetryPolicy,
-    ignored,
+    suppress_codes,
 )
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.reading import estimated
@@ -83,7 +83,7 @@ class Target(TargetReader):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold the lease, half-done commits reverted; LeaseHeld, or UsageError without a right."""
+        """Hold the lease for the block, half-done commits reverted; LeaseHeld if it is taken."""
         state = self.retry(self.check)
         self.retry(self._check_rights)
         self.retry(lambda: self._create(is_new=state is None))
@@ -118,7 +118,9 @@ class Target(TargetReader):
 
     def _create(self, *, is_new: bool) -> None:
         for collection in (self.documents, self.ledger, self.runs):
-            with ignored(_NAMESPACE_EXISTS):  # in a transaction two that create it would conflict
+            with suppress_codes(
+                _NAMESPACE_EXISTS
+            ):  # in a transaction two that create it would conflict
                 collection.database.create_collection(collection.name, check_exists=False)
         if self.form.ranking is not None:  # a better copy is compared with its group
             self.ledger.create_index("group", partialFilterExpression={"reason": "near"})
@@ -252,7 +254,7 @@ class Target(TargetReader):
         own, uuids = [self.documents, self.ledger, self.runs], dict[str, bytes]()
         for one in (self.source, *own, self.state.collection, self.changes.collection):
             only = {"name": one.name, "type": "collection"}
-            with ignored(UNAUTHORIZED):
+            with suppress_codes(UNAUTHORIZED):
                 for row in one.database.list_collections(filter=only):
                     uuids[one.full_name] = bytes(row["info"]["uuid"])
                 continue

@@ -123,7 +123,7 @@ class TargetReader:
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now, as given; keys: in any order."""
-        return self.reader(collection).present(keys)
+        return self.reader(collection).present_keys(keys)
 
     def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now; keys: in `_id` order, to be read faster."""
@@ -153,7 +153,7 @@ class TargetReader:
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
     def check(self) -> Mapping[str, Any] | None:
-        """Return the state, None before a run; StateMismatch for other source, settings, owner."""
+        """Return the state, None before a first run; StateMismatch for other settings or source."""
         state = self.state.read()
         if state is None:
             try:
