@@ -15,7 +15,6 @@ from platformdirs import user_state_path
 from dedup_job.columns import Batch, Documents
 from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
 from dedup_job.messages import Message, message_of
-from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.replacing import chunks_of_runs
@@ -181,7 +180,7 @@ class SnapshotStore:
         return _file(self._folder, version.id, number)
 
     def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
-        if not all(checks.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
+        if any(file["stamp"] != self._target.stamp for file in files):
             raise SnapshotError("it was made with other settings")
 
     def _catch_up(self, kept: KeptIndex, last: Mapping[str, Any], version: Version) -> None:

@@ -7,7 +7,6 @@ Nothing is written and no lease is taken.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -18,7 +17,7 @@ from dedup_job.mongo.commits import unsettled
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
 from dedup_job.mongo.raw_bson import RawPage
-from dedup_job.mongo.reading import ID_PAGE, ROW_PAGE, aggregate, estimated, fetch, majority, pages
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, ROW_PAGE, estimated
 from dedup_job.mongo.replacing import RunChunks, chunks_of_runs
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import holder
@@ -28,7 +27,6 @@ from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import Progress, Status
 from dedup_job.runs.status import Check
 
-_ID = {"_id": 1}
 _NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
 KEPT, REMAINING = "kept", "left"  # REMAINING: documents and rows of an undone run, of any kind
 _KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
@@ -67,8 +65,7 @@ class Checker(Audited):
             self.progress.stage(Message("comparing rows"))
             for collection in target.decided:
                 for page in self._sample(collection, sample):
-                    is_target = collection is target.documents
-                    check_page(self, self._seen(page), are_kept=is_target)
+                    check_page(self, self._seen(page), are_kept=collection is target.documents)
         self._check_alone(state["token"])
         return int(state["generation"])
 
@@ -84,9 +81,8 @@ class Checker(Audited):
         return half
 
     def _check_alone(self, token: int) -> None:
-        state = self.target.state
-        lease = self.target.retry(state.at_work)
-        if lease or (self.target.retry(state.read) or {}).get("token") != token:
+        retry, state = self.target.retry, self.target.state
+        if (lease := retry(state.at_work)) or (retry(state.read) or {}).get("token") != token:
             raise LeaseHeld(
                 "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
                 "of it. Check again when it is done.",
@@ -101,7 +97,7 @@ class Checker(Audited):
 
     def _compare_ids(self) -> None:
         target, tally, known = self.target, self.tally, [0, 0]
-        for page in pages(majority(target.source), ID_PAGE, None, _ID, target.retry):
+        for page in target.reader(target.source).scan(ID_PAGE, None, BY_ID):
             keys = self._seen(page).keys.list()
             in_target, in_ledger = (target.held_in_order(c, keys) for c in target.decided)
             decided, twice = in_target | in_ledger, in_target & in_ledger
@@ -109,7 +105,7 @@ class Checker(Audited):
             tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
             tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice])
         for collection, number in zip(target.decided, known, strict=True):
-            counted = target.retry(partial(majority(collection).count_documents, {}, hint="_id_"))
+            counted = target.reader(collection).count()
             tally.add(Check.GONE, counted)
             if counted != number:
                 self._find_gone(collection)
@@ -117,7 +113,7 @@ class Checker(Audited):
     def _find_gone(self, collection: AnyCollection) -> None:
         target, name = self.target, collection.full_name
         self.progress.stage(Message("looking for what only {name} holds", name=name))
-        for page in pages(majority(collection), ID_PAGE, None, _ID, target.retry):
+        for page in target.reader(collection).scan(ID_PAGE, None, BY_ID):
             keys = page.keys.list()
             in_source = target.held_in_order(target.source, keys)
             alone = [key for key in keys if key not in in_source]
@@ -128,32 +124,26 @@ class Checker(Audited):
 
     def _find_originals(self) -> None:
         target, groups = self.target, set[int]()
-        named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
-        for heads in pages(documents, ROW_PAGE, named, {"dedup.group": 1}, target.retry):
+        named, documents = {"dedup.group": {"$ne": None}}, target.reader(target.documents)
+        for heads in documents.scan(ROW_PAGE, named, {"dedup.group": 1}):
             for key, group in groups_in(heads.keys.list(), heads.raw.list()).items():
                 self.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
                 groups.add(group)
-        rows, duplicates = majority(target.ledger), {"decision": "duplicate"}
-        for page in pages(rows, ROW_PAGE, duplicates, _NAMED, target.retry):
+        duplicates = {"decision": "duplicate"}
+        for page in target.reader(target.ledger).scan(ROW_PAGE, duplicates, _NAMED):
             pairs = [(row, key) for row in self._seen(page) if (key := id_keys.named_key(row.raw))]
             keys = {key for _, key in pairs if not place_of(key)}
             missing = keys - target.held_by(target.documents, [*keys])
-            alone = [
-                (row, key)
-                for row, key in pairs
-                if key in missing and raw_bson.field(row.raw, "group") not in groups
-            ]
+            lost_pairs = ((row, key) for row, key in pairs if key in missing)
+            alone = [p for p in lost_pairs if raw_bson.field(p[0].raw, "group") not in groups]
             # rows of documents that the source lacks cannot be decided again, nor reverted
             own = target.held_by(target.source, [row.key for row, _ in alone])
             lost = [_of(shown(row.key), shown(key)) for row, key in alone if row.key in own]
             self.tally.add(Check.ORIGINAL, len(pairs), lost)
             if references := {key for _, key in pairs} - keys:
                 missing = references - target.texts([*references]).keys()
-                lost = [
-                    _of(shown(row.key), _of(shown(key), place_of(key)))
-                    for row, key in pairs
-                    if key in missing
-                ]
+                absent = ((row, key) for row, key in pairs if key in missing)
+                lost = [_of(shown(r.key), _of(shown(k), place_of(k))) for r, k in absent]
                 self.tally.add(Check.ELSEWHERE, len(references), lost)
 
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
@@ -169,13 +159,12 @@ class Checker(Audited):
         self.tally.add(Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines)
 
     def _sample(self, collection: AnyCollection, sample: int | None) -> Iterable[RawPage]:
-        read, retry = majority(collection), self.target.retry
+        reader = self.target.reader(collection)
         if not sample:
-            return pages(read, ROW_PAGE, retry=retry) if sample is None else ()
-        steps = [{"$sample": {"size": sample}}, {"$project": _ID}]
-        ids = aggregate(collection, steps, retry)
+            return reader.scan(ROW_PAGE) if sample is None else ()
+        ids = reader.aggregate([{"$sample": {"size": sample}}, {"$project": BY_ID}])
         keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
-        return fetch(read, [*keys], ROW_PAGE, retry)
+        return reader.fetch([*keys], ROW_PAGE)
 
 
 def _of(one: str, original: str) -> Message:
@@ -252,7 +241,7 @@ def held_counts(target: TargetReader) -> Counts:
     """Return the counts of target and ledger; rows of unknown decisions count as quarantined."""
     superseded = {"$gt": ["$kept_by", None]}
     by = {"d": "$decision", "r": "$reason", "a": "$against", "k": superseded}
-    counts = Counts(kept=estimated([majority(target.documents)], target.retry))
+    counts = Counts(kept=estimated([target.documents], target.retry))
     for group, n in _grouped(target, target.ledger, by):
         reason, against = str(group.get("r")), group.get("a")
         name = _kind(group.get("d"), reason)
@@ -266,5 +255,5 @@ def _grouped(
     target: TargetReader, collection: AnyCollection, by: Mapping[str, Any]
 ) -> Iterator[tuple[Any, int]]:
     steps = [{"$group": {"_id": by, "n": {"$sum": 1}}}]
-    for one in aggregate(collection, steps, target.retry):
+    for one in target.reader(collection).aggregate(steps):
         yield one["_id"], int(one["n"])

@@ -27,7 +27,7 @@ from dedup_job.mongo.database_settings import Storing
 from dedup_job.mongo.id_keys import MALFORMED, comparable, place_of, shown, shown_value
 from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pair_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import look_up, majority, some
+from dedup_job.mongo.reading import BY_ID
 from dedup_job.mongo.records import stored_document
 from dedup_job.mongo.replacing import KEPT as REMOVED
 from dedup_job.mongo.rows import MARK, groups_in, mark_in, refused_in, run_of
@@ -61,14 +61,14 @@ class Audited:
     @cached_property
     def own_rules(self) -> bool:
         """Whether the target was made by the rules of this version."""
-        state = self.target.retry(self.target.state.read) or {}
-        return bool(state["settings"].get("rules") == self.target.stamp.get("rules"))
+        settings = (self.target.retry(self.target.state.read) or {})["settings"]
+        return bool(settings.get("rules") == self.target.stamp.get("rules"))
 
     @cached_property
     def _unknown_run(self) -> float:
         # of documents without a run: later than all once any was replaced
         removed, target = {REMOVED: {"$ne": None}}, self.target
-        replaced = look_up(target.runs, removed, {"_id": 1}, target.retry, limit=1)
+        replaced = target.reader(target.runs).look_up(removed, BY_ID, limit=1)
         return math.inf if replaced else 0
 
     def originals(self, keys: Iterable[bytes]) -> dict[bytes, Original]:
@@ -76,7 +76,7 @@ class Audited:
         own, target = [*dict.fromkeys(keys)], self.target
         local = [key for key in own if not place_of(key)]
         found = {key: Original(text) for key, text in target.texts(own).items()}
-        marks = some(majority(target.documents), local, target.rows.marks_only, target.retry)
+        marks = target.reader(target.documents).some(local, target.rows.marks_only)
         groups = groups_in([row.key for row in marks], [row.raw for row in marks])
         for key, raw in marks:
             if key in found:
@@ -88,34 +88,26 @@ class Audited:
 
 @dataclass(slots=True)
 class _Stored:
-    """A document of the target or a row of the ledger, with its decision.
-
-    compared: the bytes to compare; values: the fields, of a document only the mark; document: as
-    stored; text: the decided one, "" if unknown; pair: with the original, or with the refused
-    candidate; reason: of a row; refusal: of a row without a pair; source: the present document.
-    """
+    """A document of the target or a row of the ledger, with its decision."""
 
     key: bytes
-    compared: bytes
-    values: dict[str, Any]
+    compared: bytes  # bytes to compare
+    values: dict[str, Any]  # fields, of a document only the mark
     run: int
-    document: Document | None
-    pair: Pair
+    document: Document | None  # as stored
+    pair: Pair  # with the original, or with the refused candidate
     fingerprint: int = 0
-    reason: Reason | None = None
-    refusal: Refusal | None = None
-    source: Document | None = None
-    text: str = ""
+    reason: Reason | None = None  # of a row
+    refusal: Refusal | None = None  # of a row without a pair
+    source: Document | None = None  # the present document
+    text: str = ""  # the decided one, "" if unknown
 
 
 Rows = list[_Stored]
 
 
 def check_page(audited: Audited, page: Sequence[RawDocument], *, are_kept: bool) -> None:
-    """Compare documents of the target, or rows of the ledger, with newly encoded ones.
-
-    Findings are added to the tally of `audited`.
-    """
+    """Compare stored documents or rows with newly encoded ones; add findings to `audited.tally`."""
     lines, rows, by_run = list[str](), Rows(), attrgetter("run")
     for row in page:
         try:
@@ -224,11 +216,9 @@ def _check_skipped(audited: Audited, rows: Rows) -> None:
     for row in rows:
         if (document := row.document or row.source) is None:
             continue
-        content, reason = document.content, None
-        if isinstance(content, Skipped):
-            reason = content.reason
-        elif isinstance(content, str) and not row.text:
-            reason = Reason.EMPTY
+        content, reason = document.content, None if row.text else Reason.EMPTY
+        if not isinstance(content, str):
+            reason = content.reason if isinstance(content, Skipped) else None
         if row.reason != reason:
             (wrong if row.document else changed).append(row.key)  # the source may have changed
     audited.tally.add(Check.CONTRADICTS, len(rows), wrong if audited.own_rules else ())
@@ -279,8 +269,7 @@ def _decide_again(audited: Audited, rows: Rows) -> None:
 
 def _as_decided(row: _Stored, now: Pair) -> Pair:
     if "kept_by" in row.values:
-        turned = tuple(one.turned() for one in now.differences)
-        now = now._replace(differences=turned, richer=())
+        now = now._replace(differences=tuple(d.turned() for d in now.differences), richer=())
     # a run may have left out some channels
     found_by = tuple(name for name in now.found_by if name in row.pair.found_by)
     return now._replace(
@@ -313,7 +302,6 @@ def _decisions(rows: Rows) -> Decisions:
     prints = np.array([one.fingerprint for one in rows], dtype=np.uint64)
     names = Names(NAMES.kinds, NAMES.richer, collections)
     made = Decisions.all_kept(prints, names)
-    missing, refusals = dict[int, tuple[bytes, ...]](), dict[int, Refusal]()
     for row, (one, pair) in enumerate(zip(rows, pairs, strict=True)):
         made["distance"][row] = pair.distance
         made["similarity"][row] = math.nan if pair.similarity is None else pair.similarity
@@ -326,11 +314,10 @@ def _decisions(rows: Rows) -> Decisions:
         made["group"][row] = one.values.get("group", 0)
         if one.reason:
             made["outcome"][row] = CODES[one.reason]
-        if one.refusal:
-            refusals[row] = one.refusal
-        if void := one.values.get("void"):
-            missing[row] = tuple(map(id_keys.stored, void))
     differences = {row: pair.differences for row, pair in enumerate(pairs) if pair.differences}
+    refusals = {row: one.refusal for row, one in enumerate(rows) if one.refusal}
+    voids = {row: one.values["void"] for row, one in enumerate(rows) if one.values.get("void")}
+    missing = {row: tuple(map(id_keys.stored, void)) for row, void in voids.items()}
     originals = strings_of([pair.of for pair in pairs])
     return replace(made, of=originals, differences=differences, missing=missing, refusals=refusals)
 
@@ -347,11 +334,7 @@ def _difference(key: bytes, stored: bytes, expected: bytes) -> Message:
     inner = MARK.encode()
     if names == [inner] and inner in before and inner in after:
         return _difference(key, *(raw_bson.value(raw, inner) for raw in (stored, expected)))
-    old, new = (
-        bson.decode(
-            raw_bson.document(*(own[name] for name in names if name in own)), raw_bson.LENIENT
-        )
-        for own in (before, after)
-    )
+    parts = (raw_bson.document(*(own.get(n, b"") for n in names)) for own in (before, after))
+    old, new = (bson.decode(part, raw_bson.LENIENT) for part in parts)
     values = {"id": shown(key), "stored": shown_value(old), "expected": shown_value(new)}
     return Message("{id}: stored {stored}, expected {expected}", **values)

@@ -26,7 +26,7 @@ from dedup_job.mongo.connection import (
     is_transient,
     operation_time,
 )
-from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
+from dedup_job.mongo.reading import BY_ID, RawDocuments, Reader, in_commands, in_turn
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
 
@@ -43,21 +43,13 @@ _GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # after the first event; for it
 _STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
 _VALUE = len(b"\x07_id\0")  # where an id's value begins in its key
 _BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
-_PIPELINE: Sequence[Mapping[str, Any]] = (
-    {
-        "$project": {
-            "operationType": 1,
-            "documentKey._id": 1,
-            "fields": {
-                "$concatArrays": [
-                    {"$ifNull": [{"$map": _BY_FIELD}, []]},
-                    {"$ifNull": ["$updateDescription.removedFields", []]},
-                    {"$ifNull": ["$updateDescription.truncatedArrays.field", []]},
-                ]
-            },
-        }
-    },
-)
+_CHANGED_FIELDS = [
+    {"$ifNull": [{"$map": _BY_FIELD}, []]},
+    {"$ifNull": ["$updateDescription.removedFields", []]},
+    {"$ifNull": ["$updateDescription.truncatedArrays.field", []]},
+]
+_EVENT = {"operationType": 1, "documentKey._id": 1, "fields": {"$concatArrays": _CHANGED_FIELDS}}
+_PIPELINE: Sequence[Mapping[str, Any]] = [{"$project": _EVENT}]
 MOST_ROWS = 1_000_000
 """Most rows of a `ChangeStore`; further changes are only counted."""
 _ROWS = 10_000
@@ -65,18 +57,14 @@ _ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A resume token of the source, and the query of the runs up to it.
-
-    uuid: of the collection; followed: number of runs since the last comparison of all ids; run: of
-    the bookmark; decided: number of documents decided by then.
-    """
+    """A resume token of the source, and the query of the runs up to it."""
 
     token: Token
-    uuid: bytes
+    uuid: bytes  # of the collection
     query: str | None
-    followed: int
-    run: int = 0
-    decided: int = 0
+    followed: int  # number of runs since the last comparison of all ids
+    run: int = 0  # of the bookmark
+    decided: int = 0  # number of documents decided by then
 
 
 class NotFollowed(Exception):
@@ -151,9 +139,7 @@ def position(collection: RawDocuments) -> Position:
             token = stream.resume_token
         if token is not None:
             break
-    else:
-        raise NotFollowed("")
-    if (time := operation_time(client)) is None:
+    if (time := operation_time(client)) is None or token is None:
         raise NotFollowed("")
     return Position(dict(token), _uuid_of(collection), time)
 
@@ -161,10 +147,7 @@ def position(collection: RawDocuments) -> Position:
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return the changes after the token `since`, at least up to `until`; fields: of the text.
-
-    Raises NotFollowed if the oplog or the collection is gone, and for more than MOST keys.
-    """
+    """Return the changes after `since`, at least to `until`; NotFollowed for a gap or too many."""
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
         raise NotFollowed("")
@@ -201,10 +184,7 @@ def arrivals(
 
 
 def in_parts(keys: set[bytes]) -> list[list[bytes]]:
-    """Return keys in lists, each in `_id` order: one list, or one for each key if that is unknown.
-
-    Meant for few keys.
-    """
+    """Return keys in one list in `_id` order, or in a list for each if their order is unknown."""
     try:
         return [in_order(keys)] if keys else []
     except NotFollowed:
@@ -299,10 +279,6 @@ class ChangeStore:
         self.collection = collection
         self._retry = retry
 
-    def forget(self) -> None:
-        """Remove all rows."""
-        self._retry(lambda: self.collection.delete_many({}))
-
     def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
         """Replace the rows of keys, by `changed` or `deleted`; return False if some did not fit."""
         if not any(changed.values()):
@@ -317,7 +293,7 @@ class ChangeStore:
 
     def all(self) -> set[bytes]:
         """Return the keys of all rows."""
-        return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
+        return {row.key for row in Reader(self.collection, self._retry).look_up({}, BY_ID)}
 
     def remove(self, keys: Sequence[bytes]) -> None:
         """Remove the rows of documents, by key."""

@@ -25,6 +25,7 @@ from dedup_job.mongo.connection import (
     Namespace,
     is_transient,
     lacking,
+    suppress_codes,
 )
 from dedup_job.mongo.database_settings import Rule
 from dedup_job.mongo.source import Source
@@ -64,10 +65,7 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
 
 
 def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
-    """Raise UsageError for a source that does not exist or has no `_id` order.
-
-    what: its name in the message.
-    """
+    """Raise UsageError for a source that does not exist or has no `_id` order; what: its name."""
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
@@ -98,10 +96,7 @@ def check_query(source: Source) -> None:
 
 
 def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
-    """Raise UsageError if no document has a text field or a field of `rules`, or none has a text.
-
-    The first 1,000 documents are read; for an absent field the server searches for 2 seconds.
-    """
+    """Raise UsageError if no document has the text fields and fields of `rules`, or none a text."""
     rule_of = {rule.path: rule for rule in rules if rule.path}
     documents, absent = list[Mapping[str, Any]](), [*map(tuple, source.fields.paths), *rule_of]
     texts = strange = 0
@@ -158,12 +153,9 @@ def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
     """Raise UsageError for a target of cleaned text, which must not be cleaned again."""
     for name in names:
         state = client[name.database][f"{name.collection}.state"]
-        try:
+        is_cleaned = False
+        with suppress_codes(UNAUTHORIZED):  # a user without the right has not written this target
             is_cleaned = state.find_one({"settings.output.text": "cleaned"}) is not None
-        except OperationFailure as e:
-            if e.code != UNAUTHORIZED:
-                raise
-            continue  # a user without the right has not written this target
         if is_cleaned:
             raise UsageError(
                 "{name} is a target that holds cleaned text. Cleaned again, text such as <b> "
@@ -238,13 +230,10 @@ def check_target_lasts(target: AnyCollection) -> None:
     """Raise StateMismatch for a target that is capped, expires documents or has a collation."""
     database = target.database
     own = {"name": {"$in": [target.name + suffix for suffix in ("", *SUFFIXES)]}}
-    try:
+    whys = dict[str, Message | None]()
+    with suppress_codes(UNAUTHORIZED):  # the end of a run finds losses
         rows = [*database.list_collections(filter={**own, "type": "collection"})]
         whys = {row["name"]: _why_lost(row["options"], database[row["name"]]) for row in rows}
-    except OperationFailure as e:
-        if e.code != UNAUTHORIZED:
-            raise
-        return  # the end of a run finds losses
     for name, why in whys.items():
         if why is not None:
             raise StateMismatch(
@@ -302,11 +291,6 @@ def check_same_source(former: str, now: str, target: str) -> None:
             former=former,
             now=now,
         )
-
-
-def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
-    """Return whether two stamps are equal; as_made: except for the version of the rules."""
-    return {**former, "rules": now["rules"]} == now if as_made else former == now
 
 
 def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
@@ -378,11 +362,7 @@ class Overview:
 
 
 def look_around(client: Client, database: str | None) -> Overview:
-    """Return the largest collections with their fields, and the number of others.
-
-    database: the only one to search. Targets and unreadable collections are left out. Counting
-    ends after 5 seconds.
-    """
+    """Return the largest possible sources of one database or all, and the number of others."""
     until = time.monotonic() + _SECONDS
     names, counted = [*_listed(client, database)], list[tuple[int, Namespace]]()
     for name in names:
@@ -410,23 +390,19 @@ def _listed(client: Client, database: str | None) -> Iterator[Namespace]:
 
 
 def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
+    steps, collection = [{"$sample": {"size": _SAMPLE}}], client[name.database][name.collection]
     try:
-        rows = client[name.database][name.collection].aggregate(
-            [{"$sample": {"size": _SAMPLE}}], maxTimeMS=_SAMPLE_MILLISECONDS
-        )
-        documents = [*rows]
+        documents = [*collection.aggregate(steps, maxTimeMS=_SAMPLE_MILLISECONDS)]
     except (OperationFailure, BSONError):  # no right, too slow, or not to be decoded
         return ()
     lengths: dict[str, list[int]] = defaultdict(list)
     for document in documents:
         for path, text in texts_in(document):
-            if "," in path:  # a comma divides fields
-                continue
             is_prose = " " in text or not text.isascii()  # else a name, a URL or a hash
             lengths[path].append(len(text) if is_prose else 0)
     fields = [
         TextField(path, len(found) / len(documents), sum(found) / len(found))
-        for path, found in lengths.items()
-        if any(found) and len(found) >= _RARE * len(documents)
+        for path, found in lengths.items()  # a comma divides fields
+        if any(found) and len(found) >= _RARE * len(documents) and "," not in path
     ]
     return sorted(fields, key=lambda one: (one.share < _MOST, -one.share * one.characters))

@@ -26,7 +26,7 @@ from dedup_job.mongo.connection import (
     refused_writes,
 )
 from dedup_job.mongo.id_keys import shown_value
-from dedup_job.mongo.reading import look_up, packed
+from dedup_job.mongo.reading import Reader, packed
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State
 from dedup_job.native.bytes_column import BytesColumn
 
@@ -86,25 +86,20 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
 
 def writers_for(client: Client) -> int:
     """Return the number of batches to write at once: half of the server's cores, from 2 to 8."""
-    try:
+    cores = _USUAL_CORES
+    with suppress(OperationFailure, KeyError):  # without the right to ask
         cores = int(client.admin.command("hostInfo")["system"]["numCores"])
-    except (OperationFailure, KeyError):  # without the right to ask
-        cores = _USUAL_CORES
     return min(max(cores // 2, 2), 8)
 
 
 class Record(NamedTuple):
-    """The record of a commit in the journal, by which it is reverted.
-
-    keys: of documents and rows written; first: number of the first chunk of removed ones, None if
-    none is removed; row, number: `_id` and number of the journal row.
-    """
+    """The record of a commit in the journal, by which it is reverted."""
 
     run: int
-    keys: Sequence[bytes] = ()
-    first: int | None = None
-    row: str = ""
-    number: int = 0
+    keys: Sequence[bytes] = ()  # of documents and rows written
+    first: int | None = None  # number of the first chunk of removed ones, None for none
+    row: str = ""  # `_id` of the journal row
+    number: int = 0  # of the journal row
 
     def values(self) -> dict[str, Any]:
         """Return the fields of the journal row; keys beyond 15 MiB are left out."""
@@ -117,36 +112,30 @@ NOTHING = Record(0)
 
 
 class Commits:
-    """Commits of one holder of the lease; the state's generation is the number of settled ones.
+    """Commits of one holder of the lease; `at_once` may be open (docs/design.md, "A commit").
 
     A commit is recorded in a row of the journal, beside the state, then written, then settled: from
     then on it counts. Several are written at once, each over a session and a row of its own, and
     settled in order. The next holder of the lease reverts unsettled commits by their records.
-    On a server with transactions record and writes are one. The rows of the journal bear the token
-    of the lease, so a former holder writes nothing.
     """
 
     def __init__(
         self, client: Client, state: State, retry: RetryPolicy, *, at_once: int = 1
     ) -> None:
-        """Take the state; at_once: number of sessions, so of commits that may be open."""
-        self._state, self._retry = state, retry
+        self._state, self._retry, self._at_once = state, retry, at_once
         self._journal = state.collection
         self._sessions = [client.start_session() for _ in range(at_once)]
         # another process can end their transactions
         state.sessions = [session.session_id for session in self._sessions]
-        self._under_way = set[int]()
+        self.under_way = set[int]()  # numbers of commits that are being written
         self.generation = 0  # of the state
 
     def begin(self, target: str) -> None:
         """Write an empty journal row for each session; target: the `id` of its state."""
         token = self._state.token
         values = {"target": target, "token": token, NUMBER: self.generation}
-        earlier = {"token": {"$not": {"$gt": token}}}
-        rows = [
-            ReplaceOne({"_id": _row(number), **earlier}, values, upsert=True)
-            for number in range(len(self._sessions))
-        ]
+        owns = ({"_id": _row(n), "token": {"$not": {"$gt": token}}} for n in range(self._at_once))
+        rows = [ReplaceOne(own, values, upsert=True) for own in owns]
         self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
 
     def end(self) -> None:
@@ -154,11 +143,6 @@ class Commits:
         settled = {NUMBER: {"$lte": self.generation}, "token": self._state.token}
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             self._journal.with_options(write_concern=WriteConcern(1)).delete_many(settled)
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether no commit is being written."""
-        return not self._under_way
 
     def commit(self, writes: Writes, values: Mapping[str, Any], record: Record = NOTHING) -> None:
         """Write and settle a commit; values: fields of the state. Raises the errors of `write`."""
@@ -169,10 +153,9 @@ class Commits:
     def write(self, number: int, writes: Writes, record: Record) -> None:
         """Record and write a commit, repeatedly until the outcome is known.
 
-        number: the generation of the state that settles it. `writes` may be called again. Raises
-        LeaseLost, with nothing written, if another run took over.
+        number: the generation that settles it. LeaseLost, with nothing written, if taken over.
         """
-        own = number % len(self._sessions)
+        own = number % self._at_once
         values = {**record.values(), NUMBER: number}
 
         def attempt() -> None:
@@ -180,11 +163,11 @@ class Commits:
                 if self._enter(_row(own), {"$lt" if session else "$lte": number}, values, session):
                     writes(session)
 
-        self._under_way.add(number)
+        self.under_way.add(number)
         try:
             self._repeated(attempt)
         finally:
-            self._under_way.discard(number)
+            self.under_way.discard(number)
 
     def settle(self, number: int, values: Mapping[str, Any]) -> None:
         """Set the state's generation to `number`, and fields of the state with it."""
@@ -240,10 +223,7 @@ def _row(number: int) -> str:
 
 
 def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
-    """Return the records of commits that the state does not count, the last one first.
-
-    StateMismatch for a damaged record or one of another target.
-    """
+    """Return the commits that the state does not count, last first; StateMismatch if damaged."""
     records = list[Record]()
     for row in journal.find({NUMBER: {"$gt": state["generation"]}}).sort(NUMBER, -1):
         try:
@@ -292,12 +272,11 @@ def insert_once(
                 raise
             raws = rows.list()
             ids = id_keys.id_filter([id_keys.id_element(raw) for raw in raws])
-            if {found.raw for found in look_up(collection, ids)}.issuperset(raws):
+            if {found.raw for found in Reader(collection).look_up(ids)}.issuperset(raws):
                 return
-        id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
         raise StateMismatch(
             "{name} already holds _id {id}: something else writes to the target while this run "
             "does. Find it and stop it; the same command then goes on.",
             name=collection.full_name,
-            id=id_,
+            id=shown_value(clashes[0].get("keyValue", {}).get("_id")),
         ) from e

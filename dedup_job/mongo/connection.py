@@ -24,11 +24,8 @@ from pymongo.errors import (
     ConfigurationError,
     ConnectionFailure,
     CursorNotFound,
-    ExecutionTimeout,
     OperationFailure,
     PyMongoError,
-    ServerSelectionTimeoutError,
-    WTimeoutError,
 )
 
 from dedup_job.messages import (
@@ -208,8 +205,7 @@ class Namespace:
 def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     """Return a client of a server that answered, and the database of settings or URI, if any.
 
-    Raises UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or the time
-    in the URI.
+    UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or the URI's time.
     """
     uri = settings.connection_string()
     if not is_well_formed(uri):  # else a part of the password passes for a host
@@ -296,15 +292,24 @@ def lacking(right: str) -> UsageError:
 
 def is_transient(e: PyMongoError) -> bool:
     """Return whether an error may pass, so that a retry can succeed."""
-    if isinstance(e, ConnectionFailure | CursorNotFound) or e.timeout:
-        return True
-    if any(e.has_error_label(label) for label in _LABELS):
+    has_label = any(map(e.has_error_label, _LABELS))
+    if has_label or e.timeout or isinstance(e, ConnectionFailure | CursorNotFound):
         return True
     if not isinstance(e, OperationFailure):
         return False
     errors = refused_writes(e)
     codes = {error.get("code") for error in errors} - {DUPLICATE_KEY} if errors else {e.code}
     return bool(codes) and codes <= _CODES  # duplicates beside them are of an earlier attempt
+
+
+@contextmanager
+def suppress_codes(*codes: int) -> Iterator[None]:
+    """Suppress errors of the server with these codes in the block."""
+    try:
+        yield
+    except OperationFailure as e:
+        if e.code not in codes:
+            raise
 
 
 def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
@@ -315,19 +320,14 @@ def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
 
 @dataclass
 class RetryPolicy:
-    """Retries work after transient errors, for some seconds after the first failure.
+    """Retries work after transient errors until a time is over; a stop raises KeyboardInterrupt."""
 
-    A stop ends the waiting with KeyboardInterrupt. is_ready: tells whether a server is known, since
-    the driver waits for one without a report, deaf to a stop; attempt: seconds of one attempt;
-    before_again: called at the start of each further attempt.
-    """
-
-    seconds: float = 0.0
+    seconds: float = 0.0  # after the first failure
     progress: Progress = QUIET
     stop: Callable[[], bool] = lambda: False
-    is_ready: Callable[[], bool] = lambda: True
-    attempt: float = _ATTEMPT_SECONDS
-    before_again: Callable[[], None] = lambda: None
+    is_ready: Callable[[], bool] = lambda: True  # else the driver waits, deaf to a stop
+    attempt: float = _ATTEMPT_SECONDS  # seconds of one attempt
+    before_again: Callable[[], None] = lambda: None  # called at the start of each further attempt
 
     def __call__(self, work: Callable[[], T]) -> T:
         """Return the result of `work`; raise its error if it is permanent or the time is over."""
@@ -374,10 +374,7 @@ NO_RETRY = RetryPolicy()
 
 
 def retry_policy(
-    client: Client,
-    seconds: float,
-    progress: Progress,
-    stop: Callable[[], bool] = lambda: False,
+    client: Client, seconds: float, progress: Progress, stop: Callable[[], bool] = lambda: False
 ) -> RetryPolicy:
     """Return a policy that retries for some seconds, without attempts while no server is known."""
     preference = client.read_preference
@@ -391,7 +388,7 @@ def translated() -> Iterator[None]:
     """Raise pymongo's exceptions of the block as DedupErrors, with exit code and remedy."""
     try:
         yield
-    except (ServerSelectionTimeoutError, ConnectionFailure, ExecutionTimeout, WTimeoutError) as e:
+    except ConnectionFailure as e:
         raise _unreachable(e) from e
     except OperationFailure as e:
         raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e

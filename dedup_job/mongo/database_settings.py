@@ -310,10 +310,7 @@ class Ranking:
         return [b"".join(parts) for parts in self._parts(documents, slice(None))]
 
     def rule(self, better: Documents, row: int, worse: Documents, worse_row: int) -> str:
-        """Return the rule by which a text is better than another, `first` if none differs.
-
-        row, worse_row: of the texts.
-        """
+        """Return the first rule by which two texts, given by row, differ; `first` if none does."""
         (one,) = self._parts(better, slice(row, row + 1))
         (two,) = self._parts(worse, slice(worse_row, worse_row + 1))
         differ = (str(rule) for rule, a, b in zip(self.rules, one, two, strict=False) if a != b)

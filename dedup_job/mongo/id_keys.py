@@ -25,17 +25,7 @@ from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
 from dedup_job.messages import Message
-from dedup_job.mongo.raw_bson import (
-    ARRAY,
-    DOCUMENT,
-    LENIENT,
-    STRING,
-    Element,
-    document,
-    elements,
-    fields,
-    renamed,
-)
+from dedup_job.mongo import raw_bson
 from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 from dedup_job.printing import escaped_json
 
@@ -60,7 +50,7 @@ _FORMS = tuple(
 KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that no BSON value represents
 _OWN = b"_id\0"  # in a key, behind its kind
 _DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
-_BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
+_BY_VALUE = frozenset((_DOUBLE, raw_bson.DOCUMENT, raw_bson.ARRAY, _SYMBOL, _DECIMAL, *_INTS))
 _EXACT = Context(prec=1100)  # digits, more than any double has
 
 
@@ -93,7 +83,7 @@ def shown(key: bytes) -> str:
     """Format a key for people so that `readings` yields its `_id` first; a huge one is cut."""
     key = own_key(key)
     if len(key) > _HUGE:
-        begins = fields({"_id": str(storable(key))[:_BEGINS]})
+        begins = raw_bson.fields({"_id": str(storable(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"
     if key[0] == _OBJECT_ID_KIND:  # most are of these kinds, and lists are long
         return key[_HEAD:].hex()
@@ -106,12 +96,13 @@ def shown_value(value: Any) -> str:
     """Format the value of an `_id` as `shown` does, uncut."""
     if isinstance(value, ObjectId):
         return str(value)
+    key = raw_bson.fields({"_id": value})
     with suppress(*MALFORMED):  # keys may look like extended JSON
         for options in _FORMS:
             text = _json(value, options)
-            if comparable(_key(next(readings(text)))) == comparable(_key(value)):
+            if comparable(raw_bson.fields({"_id": next(readings(text))})) == comparable(key):
                 return text
-    return _json(Binary(_key(value), KEY_SUBTYPE), _FORMS[0])
+    return _json(Binary(key, KEY_SUBTYPE), _FORMS[0])
 
 
 def unmistakable(key: bytes) -> str:
@@ -139,7 +130,7 @@ def readings(written: str) -> Iterator[Any]:
     keys = set()
     for value in values:
         try:
-            key = _key(value)
+            key = raw_bson.fields({"_id": value})
         except MALFORMED:
             continue  # no server holds such an id
         if key not in keys and _is_id(value):
@@ -149,19 +140,12 @@ def readings(written: str) -> Iterator[Any]:
                 return  # as a command prints it
 
 
-def _key(value: Any) -> bytes:
-    return fields({"_id": value})
-
-
 def _is_id(value: Any) -> bool:
-    if isinstance(value, dict) and next(iter(value), "").startswith("$"):
-        return False
     if not isinstance(value, Binary) or value.subtype != KEY_SUBTYPE:
-        return True
-    try:
-        return id_element(document(value)) == bytes(value)
-    except (ValueError, LookupError, struct.error):
-        return False
+        return not (isinstance(value, dict) and next(iter(value), "").startswith("$"))
+    with suppress(ValueError, LookupError, struct.error):
+        return id_element(raw_bson.document(value)) == bytes(value)
+    return False
 
 
 def _json(value: Any, options: JSONOptions) -> str:
@@ -182,9 +166,9 @@ def _with_uuids(value: Any) -> Any:
     return value
 
 
-def id_place(raw: bytes) -> Element:
+def id_place(raw: bytes) -> raw_bson.Element:
     """Return the `_id` field; ValueError for a document without one, or with a cut one."""
-    for element in elements(raw):  # a server stores _id first
+    for element in raw_bson.elements(raw):  # a server stores _id first
         if element.name == b"_id":
             if element.end >= len(raw):
                 raise ValueError("the _id ends outside of its document")
@@ -200,12 +184,12 @@ def id_element(raw: bytes) -> bytes:
 
 def id_value(key: bytes) -> Any:
     """Decode the `_id` of a key; text that is not UTF-8 gets replacement characters."""
-    return bson.decode(document(own_key(key)), codec_options=LENIENT)["_id"]
+    return bson.decode(raw_bson.document(own_key(key)), codec_options=raw_bson.LENIENT)["_id"]
 
 
 def own_key(key: bytes) -> bytes:
     """Return a document key as an `_id` field; its field name may be another collection."""
-    return key if key.startswith(_OWN, 1) else renamed(key, b"_id")
+    return key if key.startswith(_OWN, 1) else raw_bson.renamed(key, b"_id")
 
 
 def place_of(key: bytes) -> str:
@@ -214,18 +198,15 @@ def place_of(key: bytes) -> str:
 
 
 def named_key(raw: bytes, id_field: bytes = b"of", collection: bytes = b"against") -> bytes:
-    """Return the key of the document that a row names, b"" if it names none.
-
-    id_field: name of the field with its `_id`; collection: of the field with the collection's name.
-    """
-    found = {e.name: e for e in elements(raw) if e.name in (id_field, collection)}
+    """Return the key of the document that two fields of a row name, b"" if they name none."""
+    found = {e.name: e for e in raw_bson.elements(raw) if e.name in (id_field, collection)}
     if (own := found.get(id_field)) is None:
         return b""
     name, element = b"_id", found.get(collection)
-    if element is not None and element.kind == STRING:
+    if element is not None and element.kind == raw_bson.STRING:
         written = raw[element.value + 4 : element.end - 1]
         name = written if b"." in written and b"\0" not in written else name
-    return renamed(raw[own.start : own.end], name)
+    return raw_bson.renamed(raw[own.start : own.end], name)
 
 
 def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
@@ -239,7 +220,10 @@ def storable(element: bytes) -> Any:
     """Decode a key to a value that `stored` encodes to the same bytes."""
     with suppress(BSONError):
         value = id_value(element)
-        if fields({"_id": value}) == element and getattr(value, "subtype", 0) != KEY_SUBTYPE:
+        if (
+            raw_bson.fields({"_id": value}) == element
+            and getattr(value, "subtype", 0) != KEY_SUBTYPE
+        ):
             return value
     return Binary(element, KEY_SUBTYPE)
 
@@ -248,7 +232,7 @@ def stored(value: Any) -> bytes:
     """Return the key of a value made by `storable`, or of any `_id`."""
     if isinstance(value, Binary) and value.subtype == KEY_SUBTYPE:
         return bytes(value)
-    return fields({"_id": value})
+    return raw_bson.fields({"_id": value})
 
 
 def id_filter(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
@@ -257,8 +241,10 @@ def id_filter(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
     kinds = column.between(0, np.ones_like(column.lengths))
     values = column.between(_HEAD, column.lengths)
     array = joined([kinds, _numbers(len(column.lengths)), values])
-    one_of = document(bytes([ARRAY]) + b"$in\0" + document(array.data.tobytes()))
-    return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))
+    one_of = raw_bson.document(
+        bytes([raw_bson.ARRAY]) + b"$in\0" + raw_bson.document(array.data.tobytes())
+    )
+    return RawBSONDocument(raw_bson.document(bytes([raw_bson.DOCUMENT]) + b"_id\0" + one_of))
 
 
 @lru_cache(maxsize=4)
@@ -268,8 +254,10 @@ def _numbers(count: int) -> BytesColumn:
 
 def equal_to(key: bytes, field: str = "_id") -> RawBSONDocument:
     """Return the filter for a field that equals this id on the server, as 5 equals 5.0."""
-    same = document(renamed(key, b"$eq"))
-    return RawBSONDocument(document(bytes([DOCUMENT]) + field.encode() + b"\0" + same))
+    same = raw_bson.document(raw_bson.renamed(key, b"$eq"))
+    return RawBSONDocument(
+        raw_bson.document(bytes([raw_bson.DOCUMENT]) + field.encode() + b"\0" + same)
+    )
 
 
 def comparable(key: bytes) -> bytes:
@@ -280,10 +268,10 @@ def comparable(key: bytes) -> bytes:
     value = key.index(0, 1) + 1
     head, rest = key[1:value], key[value:]
     if kind == _SYMBOL:
-        return bytes([STRING]) + head + rest
-    if kind in (DOCUMENT, ARRAY):
-        inner = (rest[e.start : e.end] for e in elements(rest))
-        return bytes([kind]) + head + document(*map(comparable, inner))
+        return bytes([raw_bson.STRING]) + head + rest
+    if kind in (raw_bson.DOCUMENT, raw_bson.ARRAY):
+        inner = (rest[e.start : e.end] for e in raw_bson.elements(rest))
+        return bytes([kind]) + head + raw_bson.document(*map(comparable, inner))
     return bytes([_DOUBLE]) + head + _number(id_value(key))
 
 
@@ -293,9 +281,8 @@ def as_asked(keys: Collection[bytes], ids: Iterable[bytes]) -> dict[bytes, bytes
     same = {key: key for key in found if key in requested}
     if len(same) < len(found):  # mostly they have the same bytes
         values = {comparable(key): key for key in requested.difference(same)}
-        for key in found:
-            if key not in same and (one := values.get(comparable(key))) is not None:
-                same[key] = one
+        named = ((key, values.get(comparable(key))) for key in found if key not in same)
+        same |= {key: one for key, one in named if one is not None}
     return same
 
 

@@ -52,13 +52,17 @@ class LedgerRows:
     ) -> BytesColumn:
         """Return the ledger rows of the documents that are not kept, as raw BSON in order.
 
-        kept_by: by row, the rule by which the kept copy is better; alone: rows of only copies,
-        which are stored whole.
+        kept_by: by row, the rule by which the kept copy is better; alone: rows to store whole.
         """
         rows = np.flatnonzero(~decisions.kept)
-        own = [documents.keys.take(rows), *_found(decisions, rows)]
-        own += [*_circumstances(decisions, rows, run), *_digests(documents, decisions, rows)]
-        own += [*_groups(decisions, rows)]
+        same = np.isin(decisions["outcome"][rows], (EXACT, NEAR))
+        own = [documents.keys.take(rows), *_found(decisions, rows, same)]
+        own += _circumstances(decisions, rows, run)
+        texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
+        digests = raw_bson.number_fields("digest", digests_of(texts))
+        own += [part.scattered(np.flatnonzero(same), len(rows)) for part in digests]
+        groups = decisions["group"][rows]
+        own += raw_bson.number_fields("group", groups, same & (groups != 0))
         if kept_by:
             rules = {
                 int(np.searchsorted(rows, row)): raw_bson.fields({"kept_by": rule})
@@ -95,10 +99,7 @@ def stored_in(row: bytes) -> bytes | None:
 
 
 def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
-    """Return the pair of a duplicate's ledger row; raw: its bytes, row: its decoded fields.
-
-    Values of wrong types are read as absent.
-    """
+    """Return the pair of a row, given raw and decoded; values of wrong types are read as absent."""
     distance, differences = row.get("distance"), row.get("differences")
     found_by, richer = (
         (*map(str, names),) if isinstance(names := row.get(field), list) else ()
@@ -120,19 +121,19 @@ def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
     )
 
 
-def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+def _found(
+    decisions: Decisions, rows: NDArray[np.int64], same: NDArray[np.bool_]
+) -> list[BytesColumn]:
     n, outcomes = len(rows), decisions["outcome"][rows]
-    same = (outcomes == EXACT) | (outcomes == NEAR)
     similarities, likely = decisions["similarity"][rows], decisions["probability"][rows]
-    judged = same & ~np.isnan(likely)
-    unknown, measured = same & np.isnan(similarities), same & ~np.isnan(similarities)
+    judged, measured = same & ~np.isnan(likely), same & ~np.isnan(similarities)
     return [
-        raw_bson.one_of(_DECISIONS, _DECISION_OF[outcomes]),
+        strings_of(_DECISIONS).take(_DECISION_OF[outcomes]),
         *raw_bson.originals(decisions, rows),
         repeated(_NO_ORIGINAL, n).where(~same),
-        raw_bson.one_of(_DISTANCES, decisions["distance"][rows]).where(same),
+        strings_of(_DISTANCES).take(decisions["distance"][rows]).where(same),
         *raw_bson.number_fields("similarity", similarities, measured),
-        repeated(_NO_SIMILARITY, n).where(unknown),
+        repeated(_NO_SIMILARITY, n).where(same & ~measured),
         *raw_bson.number_fields("probability", likely, judged),
         repeated(_NOT_COMPARED, n).where(~same),
     ]
@@ -153,7 +154,7 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
     extra = np.flatnonzero(decisions["richer"] | decisions["left_out"])
     special = rows[np.isin(rows, [*named, *extra.tolist()])]
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
-    return [raw_bson.one_of(shared, codes.reshape(-1)), raw_bson.some(more, len(rows))]
+    return [strings_of(shared).take(codes.reshape(-1)), raw_bson.some(more, len(rows))]
 
 
 def _more(decisions: Decisions, row: int) -> bytes:
@@ -170,20 +171,6 @@ def _more(decisions: Decisions, row: int) -> bytes:
     if isinstance(refusal, Quarantined) or (refusal and refusal.detail):
         values["detail"] = refusal.detail
     return raw_bson.fields(values) if values else b""
-
-
-def _digests(
-    documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
-) -> list[BytesColumn]:
-    same = np.flatnonzero(np.isin(decisions["outcome"][rows], (EXACT, NEAR)))
-    texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
-    parts = raw_bson.number_fields("digest", digests_of(texts))
-    return [part.scattered(same, len(rows)) for part in parts]
-
-
-def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    same = np.isin(decisions["outcome"][rows], (EXACT, NEAR)) & (decisions["group"][rows] != 0)
-    return raw_bson.number_fields("group", decisions["group"][rows], same)
 
 
 def dropped_digest(text: str) -> int:

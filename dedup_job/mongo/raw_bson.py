@@ -68,8 +68,6 @@ RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # lenient, decodes only the 
     unicode_decode_error_handler="replace",
     datetime_conversion=_ANY_DATE,
 )
-
-
 _INT32 = struct.Struct("<i")
 _KIND, _VALUE = 1, len(b"?_id\0")  # offsets in a key: end of its type, begin of its value
 _FRAME = 5  # bytes of a document beside its fields
@@ -85,17 +83,12 @@ class RawDocument(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawPage(Sequence[RawDocument]):
-    """n raw documents in columns; a sequence of `RawDocument`.
-
-    raw, keys: n byte strings, the documents and their `_id` fields; texts: k columns of n texts,
-    one for each text field; text_at: int64 (n, k), the offset of each text's value in its
-    document, -1 if it is absent, 0 if only a decoder finds it.
-    """
+    """n raw documents in columns; a sequence of `RawDocument`."""
 
     raw: BytesColumn
-    keys: BytesColumn
-    texts: Sequence[TextColumn]
-    text_at: NDArray[np.int64]
+    keys: BytesColumn  # the `_id` fields
+    texts: Sequence[TextColumn]  # k columns of n texts, one for each text field
+    text_at: NDArray[np.int64]  # (n, k), offsets in documents; -1: absent, 0: a decoder finds it
 
     @classmethod
     def of(cls, rows: Sequence[RawDocument]) -> Self:
@@ -123,10 +116,7 @@ class RawPage(Sequence[RawDocument]):
 
 
 class Element(NamedTuple):
-    """A field of a raw document: raw[start:end] are its bytes, raw[value:end] its value.
-
-    kind: its BSON type.
-    """
+    """A field of the BSON type `kind`: raw[start:end] are its bytes, raw[value:end] its value."""
 
     name: bytes
     kind: int
@@ -173,32 +163,26 @@ def repeats(raw: bytes, path: Sequence[str]) -> bool:
 
 
 def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
-    """Return whether a server accepts the document nested in another one.
-
-    It must be well-formed, its names UTF-8 that do not begin with $, and at most 64 levels deep.
-    """
-    try:
+    """Return whether a server takes the document in another: UTF-8, no $ names, <= 64 levels."""
+    with suppress(ValueError, IndexError, struct.error):
         for element in elements(raw):
             if element.name.startswith(b"$"):
                 return False
             element.name.decode()
-            if element.kind in (DOCUMENT, ARRAY):
-                inner = raw[element.value : element.end]
-                if not depth or not is_nestable(inner, depth - 1):
-                    return False
-            elif element.kind == STRING:
-                raw[element.value + 4 : element.end].decode()
-    except (ValueError, IndexError, struct.error):
-        return False
-    return True
+            inner = raw[element.value : element.end]
+            if element.kind in (DOCUMENT, ARRAY) and not (depth and is_nestable(inner, depth - 1)):
+                return False
+            if element.kind == STRING:
+                inner[4:].decode()
+        return True
+    return False
 
 
 def place(raw: bytes, *path: bytes) -> slice:
     """Return the slice of the value at a path of names; KeyError if it is absent."""
     start, end = 0, len(raw)
     for name in path:
-        element = find(raw, name, start, end)
-        if element is None:
+        if (element := find(raw, name, start, end)) is None:
             raise KeyError(name)
         start, end = element.value, element.end
     return slice(start, end)
@@ -327,25 +311,17 @@ def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn
         return renamed_keys(keys, "of")
     begins = np.array([_VALUE, *(len(name.encode()) + 2 for name in names[1:])])[codes]
     named = [b"", *(fields({"against": name}) for name in names[1:])]
-    return [*renamed_keys(keys, "of", begins), one_of(named, codes)]
+    return [*renamed_keys(keys, "of", begins), strings_of(named).take(codes)]
 
 
 def renamed_keys(
     keys: BytesColumn, name: str, begins: NDArray[np.int64] | int = _VALUE
 ) -> list[BytesColumn]:
-    """Return columns that join to n `_id` fields under another name, empty for an empty key.
-
-    begins: offset of the value in each key.
-    """
+    """Return columns that, joined row by row, are n `_id` fields renamed; begins: of the values."""
     is_key = keys.lengths > 0
     kinds = keys.between(0, np.where(is_key, _KIND, 0))
     names = repeated(name.encode() + b"\0", len(is_key)).where(is_key)
     return [kinds, names, keys.between(np.where(is_key, begins, 0), keys.lengths)]
-
-
-def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> BytesColumn:
-    """Return n byte strings; the i-th is values[codes[i]]."""
-    return strings_of(values).take(codes)
 
 
 def some(values: dict[int, bytes], count: int) -> BytesColumn:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -47,7 +48,7 @@ T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
 Paths = Sequence[Sequence[str]]
-_BY_ID = {"_id": 1}
+BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
 # most documents of a page: whole ones; of a few fields; ids. A server's reply has 16 MiB at most
 PAGE, ROW_PAGE, ID_PAGE = 1000, 5000, 10_000
@@ -68,65 +69,159 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     return _core.find_fields(array, [*path]).reshape(-1, 7)
 
 
-def majority(collection: AnyCollection) -> RawDocuments:
+def majority(collection: AnyCollection | RawDocuments) -> RawDocuments:
     """Return the collection with raw documents, read as a majority of the servers holds them."""
     return collection.with_options(codec_options=RAW, read_concern=ReadConcern("majority"))
 
 
-def pages(
-    collection: RawDocuments,
-    size: int,
-    query: Mapping[str, Any] | None = None,
-    projection: Mapping[str, Any] | None = None,
-    retry: RetryPolicy = NO_RETRY,
-    paths: Paths = (),
-    between: tuple[bytes, bytes] | None = None,
-) -> Iterator[RawPage]:
-    """Yield all documents in `_id` order, in pages of at most `size`, each by its own query.
+class Reader:
+    """Reads raw documents of a collection as a majority of the servers holds them, with retries."""
 
-    paths: of the texts of the rows; between: keys, the first included, the second excluded.
-    `_id > last` stays within one BSON type and would end at the first change of type; a lower
-    bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
-    page. A page that fails is read again from the last `_id`; only the server ends the reading.
-    """
-    terms: dict[str, Any] = {"filter": query or {}, "projection": projection or {}}
-    terms |= {"sort": _BY_ID, "hint": _BY_ID}
-    begin, last, ended = None, None, False
-    if between is not None:
-        begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
-        terms["max"] = RawBSONDocument(raw_bson.document(between[1]))
-    while not ended and begin != _LARGEST:  # `min` does not take the largest
-        if begin is not None:
-            terms["min"] = RawBSONDocument(raw_bson.document(begin))
-        page, ended = _page(collection, terms, size, last, retry, paths)
-        if page:
-            yield page
-            begin = last = page[-1].key
-    if "min" in terms and begin != _LARGEST and between is None:  # `min` leaves the largest out
-        yield from fetch(collection, [_LARGEST], size, retry, paths, query)
+    def __init__(
+        self, collection: AnyCollection | RawDocuments, retry: RetryPolicy = NO_RETRY
+    ) -> None:
+        self.name, self.collection, self.retry = collection.full_name, majority(collection), retry
 
+    def scan(
+        self,
+        size: int,
+        query: Mapping[str, Any] | None = None,
+        projection: Mapping[str, Any] | None = None,
+        paths: Paths = (),
+        between: tuple[bytes, bytes] | None = None,
+    ) -> Iterator[RawPage]:
+        """Yield all documents in `_id` order, in pages of at most `size`, each by its own query.
 
-def fetch(
-    collection: RawDocuments,
-    keys: Sequence[bytes],
-    size: int,
-    retry: RetryPolicy = NO_RETRY,
-    paths: Paths = (),
-    query: Mapping[str, Any] | None = None,
-) -> Iterator[RawPage]:
-    """Yield the documents of these ids in pages, each in `_id` order; missing ids are omitted.
-
-    size: documents of a page at most; query: an additional filter.
-    """
-    for pending in in_commands(keys):
-        ended = False
-        while pending and not ended:
-            terms: Terms = {"filter": _both(query, id_keys.id_filter(pending)), "sort": _BY_ID}
-            page, ended = _page(collection, terms, size, None, retry, paths)
+        paths: of the texts of the rows; between: keys, the first included, the second excluded.
+        `_id > last` stays within one BSON type and would end at the first change of type; a lower
+        bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
+        page. A page that fails is read again from the last `_id`; only the server ends the reading.
+        """
+        terms: dict[str, Any] = {"filter": query or {}, "projection": projection or {}}
+        terms |= {"sort": BY_ID, "hint": BY_ID}
+        begin, last, ended = None, None, False
+        if between is not None:
+            begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
+            terms["max"] = RawBSONDocument(raw_bson.document(between[1]))
+        while not ended and begin != _LARGEST:  # `min` does not take the largest
+            if begin is not None:
+                terms["min"] = RawBSONDocument(raw_bson.document(begin))
+            page, ended = self._page(terms, size, last, paths)
             if page:
                 yield page
-            read = {*as_asked(pending, page.keys.list()).values()}
-            pending = [key for key in pending if key not in read]
+                begin = last = page[-1].key
+        if "min" in terms and begin != _LARGEST and between is None:  # `min` leaves the largest out
+            yield from self.fetch([_LARGEST], size, paths, query)
+
+    def fetch(
+        self,
+        keys: Sequence[bytes],
+        size: int,
+        paths: Paths = (),
+        query: Mapping[str, Any] | None = None,
+    ) -> Iterator[RawPage]:
+        """Yield documents by id, if they match `query`, in pages, each in `_id` order."""
+        for pending in in_commands(keys):
+            ended = False
+            while pending and not ended:
+                terms: Terms = {"filter": _both(query, id_keys.id_filter(pending)), "sort": BY_ID}
+                page, ended = self._page(terms, size, None, paths)
+                if page:
+                    yield page
+                read = {*as_asked(pending, page.keys.list()).values()}
+                pending = [key for key in pending if key not in read]
+
+    def look_up(
+        self, query: Mapping[str, Any], projection: Mapping[str, Any] | None = None, **terms: Any
+    ) -> list[RawDocument]:
+        """Return the documents that match a query; terms: `sort`, `limit` and others of `find`."""
+        found = partial(self.collection.find, query, projection, **terms)
+        return self.retry(lambda: [*map(_raw, found())])
+
+    def aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[RawBSONDocument]:
+        """Return the results of an aggregation."""
+        return self.retry(lambda: [*self.collection.aggregate([*steps], allowDiskUse=True)])
+
+    def count(self) -> int:
+        """Return the number of documents, counted one by one."""
+        return self.retry(lambda: self.collection.count_documents({}, hint="_id_"))
+
+    def some(
+        self,
+        keys: Sequence[bytes],
+        projection: Mapping[str, Any],
+        query: Mapping[str, Any] | None = None,
+    ) -> list[RawDocument]:
+        """Return documents by id, if they match `query`, in any order, with keys as given."""
+        found: list[RawDocument] = []
+        for part in in_commands(keys):
+            page, rows = self.in_columns(strings_of(part), projection, (), query)
+            known = ((one, row) for one, row in zip(page, rows.tolist(), strict=True) if row >= 0)
+            found += (one._replace(key=part[row]) for one, row in known)
+        return found
+
+    def present_keys(
+        self, keys: Sequence[bytes], query: Mapping[str, Any] | None = None
+    ) -> set[bytes]:
+        """Return the keys that the collection holds, as given; query: an additional filter."""
+        return {row.key for row in self.some(keys, BY_ID, query)}
+
+    def in_columns(
+        self,
+        keys: BytesColumn,
+        projection: Mapping[str, Any],
+        paths: Paths = (),
+        query: Mapping[str, Any] | None = None,
+    ) -> tuple[RawPage, NDArray[np.int64]]:
+        """Return m documents, in any order, of n ids that fit into a command.
+
+        Also return the row of each among the n ids, int64 (m,). query: an additional filter.
+        """
+        terms: Terms = {"filter": _both(query, id_keys.id_filter(keys)), "projection": projection}
+
+        def read() -> RawPage:
+            reply, is_open = _ask(self.collection, terms, len(keys.lengths))
+            if is_open:  # there are more than a reply holds
+                found = self.collection.find(terms["filter"], projection or None)
+                return RawPage.of([*map(_raw, found)])
+            return raw_page(reply, paths)
+
+        page = self.retry(read)
+        return page, rows_of(keys, page.keys)
+
+    def holds(self, keys: BytesColumn, *, by_name: bool = False) -> NDArray[np.bool_]:
+        """Return whether the collection holds each of n ids in `_id` order, bool (n,).
+
+        It is read from the first id to the last, which is looked up; all are looked up if
+        `by_name`, if these two may not fit into a command, or if a collation orders the ids.
+        """
+        n, by_name = len(keys.lengths), by_name or not _are_in_order_of_bytes(keys)
+        mask = np.zeros(n, dtype=np.bool_)
+        begin = 0  # of the ids to look up
+        if n and not by_name and keys.lengths[[0, -1]].max() <= LONGEST_ID:
+            begin, between = n - 1, (keys.at(0), keys.at(n - 1))
+            for page in self.scan(ID_PAGE, None, BY_ID, between=between):
+                rows = rows_of(keys, page.keys)
+                mask[rows[rows >= 0]] = True
+        rest = keys.take(slice(begin, n)).list()
+        named = self.present_keys(rest)
+        mask[begin:] = [key in named for key in rest]
+        return mask
+
+    def _page(
+        self, terms: Terms, size: int, last: bytes | None, paths: Paths
+    ) -> tuple[RawPage, bool]:
+        # the driver makes an object of each document, so all are taken out of one reply instead
+        limit = size + 1
+        reply, is_open = self.retry(lambda: _ask(self.collection, terms, limit))
+        page = raw_page(reply, paths)
+        ended = len(page) < limit and not is_open
+        if len(page) and page.keys.at(0) == last:
+            page = page[1:]
+        if last and not (page or ended):  # the next document does not fit beside it
+            following = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
+            return self._page({**terms, "filter": following}, size, None, paths)
+        return page[:size], ended
 
 
 def _both(query: Mapping[str, Any] | None, ids: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -138,31 +233,9 @@ def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
 
 
-def estimated(
-    collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy = NO_RETRY
-) -> int:
+def estimated(collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy) -> int:
     """Return the estimated number of documents in all collections together."""
     return sum(retry(c.estimated_document_count) for c in collections)
-
-
-def look_up(
-    collection: AnyCollection,
-    query: Mapping[str, Any],
-    projection: Mapping[str, Any] | None = None,
-    retry: RetryPolicy = NO_RETRY,
-    **terms: Any,
-) -> list[RawDocument]:
-    """Return the documents that match a query; terms: `sort`, `limit` and others of `find`."""
-    read = majority(collection)
-    return retry(lambda: [_raw(one) for one in read.find(query, projection, **terms)])
-
-
-def aggregate(
-    collection: AnyCollection, steps: Sequence[Mapping[str, Any]], retry: RetryPolicy
-) -> list[RawBSONDocument]:
-    """Return the results of an aggregation, read as a majority of the servers holds them."""
-    read = majority(collection)
-    return retry(lambda: list(read.aggregate([*steps], allowDiskUse=True)))
 
 
 def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
@@ -175,10 +248,7 @@ def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
 def packed(
     items: Iterable[T], size: Callable[[T], int], limit: int, most: int
 ) -> Iterator[list[T]]:
-    """Yield items in order, in lists of at most `most` items and a total size of `limit`.
-
-    An item larger than `limit` is alone in its list.
-    """
+    """Yield items in lists of at most `most` items and size `limit`; a larger item is alone."""
     part, free = list[T](), limit
     for item in items:
         if part and (len(part) == most or size(item) > free):
@@ -195,50 +265,6 @@ def in_commands(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
     return packed(keys, len, COMMAND_BYTES, len(keys))
 
 
-def some(
-    collection: RawDocuments,
-    keys: Sequence[bytes],
-    projection: Mapping[str, Any],
-    retry: RetryPolicy = NO_RETRY,
-    query: Mapping[str, Any] | None = None,
-) -> list[RawDocument]:
-    """Return the documents of these ids in any order, with keys as given; missing ids are omitted.
-
-    query: an additional filter.
-    """
-    found: list[RawDocument] = []
-    for part in in_commands(keys):
-        page, rows = some_in_columns(collection, strings_of(part), projection, retry, (), query)
-        known = ((one, row) for one, row in zip(page, rows.tolist(), strict=True) if row >= 0)
-        found += (one._replace(key=part[row]) for one, row in known)
-    return found
-
-
-def some_in_columns(
-    collection: RawDocuments,
-    keys: BytesColumn,
-    projection: Mapping[str, Any],
-    retry: RetryPolicy = NO_RETRY,
-    paths: Paths = (),
-    query: Mapping[str, Any] | None = None,
-) -> tuple[RawPage, NDArray[np.int64]]:
-    """Return the documents of n ids that fit into a command, m in any order.
-
-    Also return the row of each document's id among the n, int64 (m,). query: an additional filter.
-    """
-    terms: Terms = {"filter": _both(query, id_keys.id_filter(keys)), "projection": projection}
-
-    def read() -> RawPage:
-        reply, is_open = _ask(collection, terms, len(keys.lengths))
-        if is_open:  # there are more than a reply holds
-            found = collection.find(terms["filter"], projection or None)
-            return RawPage.of([_raw(one) for one in found])
-        return raw_page(reply, paths)
-
-    page = retry(read)
-    return page, rows_of(keys, page.keys)
-
-
 def rows_of(keys: BytesColumn, ids: BytesColumn) -> NDArray[np.int64]:
     """Return the row among n keys of each of m ids, -1 if none is the same id; int64 (m,)."""
     row_of = {key: row for row, key in enumerate(keys.list())}
@@ -246,27 +272,6 @@ def rows_of(keys: BytesColumn, ids: BytesColumn) -> NDArray[np.int64]:
     same = as_asked(row_of, named)
     rows = (row_of[same[key]] if key in same else -1 for key in named)
     return np.fromiter(rows, np.int64, len(named))
-
-
-def _page(
-    collection: RawDocuments,
-    terms: Terms,
-    size: int,
-    last: bytes | None,
-    retry: RetryPolicy,
-    paths: Paths,
-) -> tuple[RawPage, bool]:
-    # the driver makes an object of each document, so all are taken out of one reply instead
-    limit = size + 1
-    reply, is_open = retry(lambda: _ask(collection, terms, limit))
-    page = raw_page(reply, paths)
-    ended = len(page) < limit and not is_open
-    if len(page) and page.keys.at(0) == last:
-        page = page[1:]
-    if last and not (page or ended):  # the next document does not fit beside it
-        following = _both(terms["filter"], {"$nor": [id_keys.equal_to(last)]})
-        return _page(collection, {**terms, "filter": following}, size, None, retry, paths)
-    return page[:size], ended
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:
@@ -292,10 +297,7 @@ def _raw(found: RawBSONDocument) -> RawDocument:
 
 
 def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
-    """Return the documents of a BSON array, uint8, with their texts at these paths.
-
-    Raises ValueError for another array or a document without an `_id`.
-    """
+    """Return documents of a BSON array, uint8, with texts at `paths`; ValueError if malformed."""
     fields = [find_fields(array, path) for path in paths or [()]]
     starts, ends, keys, key_ends, *_ = fields[0].T
     for row in np.flatnonzero(key_ends == 0).tolist():
@@ -317,8 +319,7 @@ def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
 def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return the texts of n documents, with breaks between their fields, and a mask, bool (n,).
 
-    The mask is True if the document is plain, has a text and no other value in its text fields;
-    if it is False, the text means nothing.
+    A text means nothing where the mask is False: the document is not plain, or a field no text.
     """
     plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
     parts = list[TextColumn]()
@@ -330,21 +331,19 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     return texts, plain & some
 
 
-class DocumentReader:
+class DocumentReader(Reader):
     """Reads the text of documents, from these fields, of at most `max_chars` cleaned characters."""
 
-    def __init__(self, fields: TextFields, max_chars: int) -> None:
+    def __init__(
+        self, collection: AnyCollection, retry: RetryPolicy, fields: TextFields, max_chars: int
+    ) -> None:
+        super().__init__(collection, retry)
         self.fields, self._max_chars, self._most = fields, max_chars, MARKUP * max_chars
 
-    def numbered_texts(
-        self, collection: RawDocuments, keys: BytesColumn, retry: RetryPolicy
-    ) -> tuple[NumberedTexts, bool]:
-        """Return the texts of the documents of keys, by row of keys; missing ones are omitted.
-
-        The keys must fit into a command. Also return whether texts may have breaks between parts.
-        """
-        fields, projection = self.fields, dict.fromkeys(self.fields.dotted, 1)
-        page, found = some_in_columns(collection, keys, projection, retry, fields.paths)
+    def numbered_texts(self, keys: BytesColumn) -> tuple[NumberedTexts, bool]:
+        """Return texts by row of keys (for one command), and whether they may have breaks."""
+        projection = dict.fromkeys(self.fields.dotted, 1)
+        page, found = self.in_columns(keys, projection, self.fields.paths)
         documents = self.documents_of(page)
         rows = found[documents.rows]
         order = np.argsort(rows)
@@ -393,41 +392,13 @@ class DocumentReader:
         try:
             decoded = raw_bson.decoded(raw)
         except (BSONError, ValueError, OverflowError) as e:
-            reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
-            return Document(id_, key, raw, reason)
+            return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, str(e)[:500]))
         for path in self.fields.paths:
             if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
         content = uncleaned(self.fields.content(decoded), self._max_chars)
         return Document(id_, key, raw, content)
-
-
-def holds(
-    collection: RawDocuments,
-    keys: BytesColumn,
-    retry: RetryPolicy = NO_RETRY,
-    *,
-    by_name: bool = False,
-) -> NDArray[np.bool_]:
-    """Return whether a collection holds each of n ids in `_id` order, bool (n,).
-
-    The collection is read from the first id to the last, which is looked up. All ids are looked up
-    if `by_name`, if these two may not fit into a command together, or if a collation has given the
-    ids another order than this collection's.
-    """
-    n, by_name = len(keys.lengths), by_name or not _are_in_order_of_bytes(keys)
-    mask = np.zeros(n, dtype=np.bool_)
-    begin = 0  # of the ids to look up
-    if n and not by_name and keys.lengths[[0, -1]].max() <= LONGEST_ID:
-        begin, between = n - 1, (keys.at(0), keys.at(n - 1))
-        for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
-            rows = rows_of(keys, page.keys)
-            mask[rows[rows >= 0]] = True
-    rest = keys.take(slice(begin, n)).list()
-    named = {row.key for row in some(collection, rest, _BY_ID, retry)}
-    mask[begin:] = [key in named for key in rest]
-    return mask
 
 
 def _are_in_order_of_bytes(keys: BytesColumn) -> bool:

@@ -16,7 +16,7 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import ID_PAGE, PAGE, fetch, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, PAGE, Reader, in_turn
 from dedup_job.mongo.rows import mark_in, refused_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -26,17 +26,13 @@ from dedup_job.runs.survey import Label
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All that target, ledger and source hold of one document.
-
-    row: of the ledger; kept: the text in the target, "" if the document has none there; source: the
-    present document; stored: the document in the ledger.
-    """
+    """All that target, ledger and source hold of one document."""
 
     key: bytes
-    row: dict[str, Any] | None
-    kept: str | None
-    source: Document | None
-    stored: Document | None = None
+    row: dict[str, Any] | None  # of the ledger
+    kept: str | None  # its text in the target, "" if it has none there
+    source: Document | None  # the present document
+    stored: Document | None = None  # the document in the ledger
 
     @property
     def changed(self) -> bool:
@@ -64,17 +60,14 @@ class Records:
         """Return the records of all readings of a written `_id`, the decided ones first."""
         keys, stored_keys = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
-            rows = look_up(collection, id_keys.id_filter(keys), {"_id": 1})
+            rows = Reader(collection).look_up(id_keys.id_filter(keys), BY_ID)
             stored_keys |= {comparable(row.key): row.key for row in rows}
         read = [stored_keys.get(comparable(key)) for key in keys]
         found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
         return sorted(found, key=lambda record: not record.decided)
 
     def resolve(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return the key of a dropped document by written `_id`, None if it is not exactly one.
-
-        out: comparable keys; names with a reading among them are omitted.
-        """
+        """Return dropped documents' keys by written id, None if not exactly one; out: to omit."""
         read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()
@@ -88,11 +81,8 @@ class Records:
         return found
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
-        """Yield ledger rows with their records, at most a server's reply of documents at once.
-
-        keys: of the rows; missing rows are omitted.
-        """
-        for page in fetch(majority(self.target.ledger), keys, PAGE, self.target.retry):
+        """Yield ledger rows by key with their records, a reply at once; missing ones omitted."""
+        for page in self.target.reader(self.target.ledger).fetch(keys, PAGE):
             rows = {row.key: row for row in page}
             for documents in self.target.origin.in_parts([*rows]):
                 yield [self._with(rows.pop(key), d) for key, d in documents.items()]
@@ -109,15 +99,12 @@ class Records:
         """Return the record of the document with this key."""
         source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in look_up(self.target.ledger, id_keys.id_filter([key])):
-            record = self._with(row._replace(key=key), source)[1]
+        for row in Reader(self.target.ledger).some([key], {}):
+            record = self._with(row, source)[1]
         return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> str | None:
-        """Return the text of a document of the target, or of the collection that the key names.
-
-        None if the document is missing, "" if it has no text.
-        """
+        """Return the text of a document that a key names, "" if it has none, None if missing."""
         target, text = self.target, self.target.texts([key]).get(key)
         own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
         return "" if text is None and own else text
@@ -133,7 +120,7 @@ def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes,
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
     found = target.cleaned(target.origin.documents(keys))
     missing = [key for key in keys if key not in found]
-    rows = some(majority(target.ledger), missing, {}, target.retry)
+    rows = target.reader(target.ledger).some(missing, {})
     stored = {row.key: stored_document(row, target.origin) for row in rows}
     return found | target.cleaned({key: document for key, document in stored.items() if document})
 
@@ -154,8 +141,8 @@ class PairReader:
             (kept if one.decision == KEPT else dropped)[one.key] = None
         target, forms = self.target, self.target.rows
         form = forms.projection if texts else forms.marks_only
-        rows = some(majority(target.ledger), [*dropped], {DOCUMENT: 0}, target.retry)
-        documents = some(majority(target.documents), [*kept], form, target.retry)
+        rows = target.reader(target.ledger).some([*dropped], {DOCUMENT: 0})
+        documents = target.reader(target.documents).some([*kept], form)
         found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
         return {one.key: one for one in found}
 
@@ -186,10 +173,7 @@ class PairReader:
     def kept(
         self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
     ) -> list[DecidedDocument]:
-        """Return kept documents as decided documents; texts: with both texts of each pair.
-
-        refused: each with the pair that it was nearly joined in.
-        """
+        """Return kept documents as decided ones; texts, refused: with texts, refused pairs."""
         marks = [mark_in(row.raw) for row in rows]
         pairs = [(refused_in(mark) if refused else None) or NO_PAIR for mark in marks]
         originals = self._originals([pair.of for pair in pairs]) if texts else {}
@@ -246,7 +230,7 @@ class LabelRow:
 def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
     """Return the labels of a target; name: of this person only. Damaged rows are omitted."""
     query = {} if name is None else {"_id.name": name}
-    found = pages(majority(target.labels), ID_PAGE, query, retry=target.retry)
+    found = target.reader(target.labels).scan(ID_PAGE, query)
     return [row for page in found for one in page for row in _read(one)]
 
 

@@ -20,7 +20,7 @@ from dedup_job.mongo.change_stream import in_parts, once
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
-from dedup_job.mongo.reading import ID_PAGE, estimated, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn
 from dedup_job.mongo.rows import fits_in_chunk, groups_in, run_of
 from dedup_job.mongo.source import Source, Unit
 from dedup_job.mongo.target import Target
@@ -40,26 +40,19 @@ AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
 
 @dataclass(slots=True)
 class Plan:
-    """Outdated documents by key, and their treatment.
+    """Outdated documents by key, and their treatment."""
 
-    candidates: all documents examined; same: of these, up to date or undecided; heads: group by
-    kept document to remove; own_keys: their keys in the target; rows: keys of ledger rows to remove
-    without a head; deleted: of heads and rows, deleted in the source; runs: that decided them;
-    texts: the new ones of heads, "" if there is none; lost: number of rows that lost their text.
-    units: documents to decide again; alone: keys to remove without a successor.
-    """
-
-    candidates: set[bytes] = field(default_factory=set)
-    same: set[bytes] = field(default_factory=set)
-    heads: dict[bytes, int] = field(default_factory=dict)
-    own_keys: dict[bytes, bytes] = field(default_factory=dict)
-    rows: set[bytes] = field(default_factory=set)
-    deleted: set[bytes] = field(default_factory=set)
-    runs: dict[bytes, int] = field(default_factory=dict)
-    texts: dict[bytes, str] = field(default_factory=dict)
-    lost: int = 0
-    units: list[Unit] = field(default_factory=list)
-    alone: list[bytes] = field(default_factory=list)
+    candidates: set[bytes] = field(default_factory=set)  # all documents examined
+    same: set[bytes] = field(default_factory=set)  # of these, up to date or undecided
+    heads: dict[bytes, int] = field(default_factory=dict)  # group by kept document to remove
+    own_keys: dict[bytes, bytes] = field(default_factory=dict)  # their keys in the target
+    rows: set[bytes] = field(default_factory=set)  # of the ledger, to remove without a head
+    deleted: set[bytes] = field(default_factory=set)  # of heads and rows, deleted in the source
+    runs: dict[bytes, int] = field(default_factory=dict)  # that decided them
+    texts: dict[bytes, str] = field(default_factory=dict)  # the new ones of heads, "" for none
+    lost: int = 0  # number of rows that lost their text
+    units: list[Unit] = field(default_factory=list)  # documents to decide again
+    alone: list[bytes] = field(default_factory=list)  # to remove without a successor
 
 
 class _Copy(NamedTuple):
@@ -73,10 +66,7 @@ class _Copy(NamedTuple):
 
 @dataclass(slots=True)
 class Refresher:
-    """Plans and counts the treatment of outdated documents, by `on_change` and `on_delete`.
-
-    most: share of the decided documents that may leave in one run, 0 to 1.
-    """
+    """Plans the treatment of outdated documents; most: share of the decided ones that may leave."""
 
     target: Target
     source: Source
@@ -121,19 +111,13 @@ class Refresher:
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
-        """Return the numbers of removed documents that changed and were deleted.
-
-        left: keys of all documents that left target or ledger.
-        """
+        """Return the numbers of changed and of deleted documents among `left`, the removed keys."""
         removed = self._plan.candidates & left
         deleted = len(removed & self._plan.deleted)
         return {CHANGED: len(removed) - deleted, DELETED: deleted}
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
-        """Report the documents that are still outdated to the source; left: as of `counts`.
-
-        all_: whether the run has read everything, so that settled changes are deleted.
-        """
+        """Report documents that are still outdated to the source; all_: everything was read."""
         target, settled = self.target, self._plan.same | left
         if all_:
             target.changes.remove([*settled])
@@ -217,7 +201,7 @@ class Refresher:
         planned = {comparable(key): key for key in plan.rows}
         for groups in in_turn(plan.heads.values(), _GROUPS):
             only = {"group": {"$in": [*map(Int64, groups)]}}
-            for rows in in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
+            for rows in in_turn(self.target.reader(self.target.ledger).look_up(only, _ROW)):
                 keys = [planned.get(comparable(row.key), row.key) for row in rows]
                 now = self.source.documents(keys)
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
@@ -268,17 +252,15 @@ class Refresher:
         return (most - 1) * len(texts) // max(len(sample), 1)
 
     def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        found = some(majority(self.target.ledger), keys, _ROW, self.target.retry)
+        found = self.target.reader(self.target.ledger).some(keys, _ROW)
         return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         return {key: text for key, text in self.target.cleaned(documents).items() if text}
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
-        if not (query := self.source.query):
-            return {*keys}
-        source = majority(self.target.source)
-        return {row.key for row in some(source, keys, {"_id": 1}, self.target.retry, query)}
+        query = self.source.query
+        return self.source.present_keys(keys, query) if query else {*keys}
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
         return not self.source.query or plan.runs[key] in self._ours
@@ -286,11 +268,11 @@ class Refresher:
     def _scanned(self) -> dict[str, set[bytes]]:
         target, source = self.target, self.source
         changed, deleted = set[bytes](), set[bytes]()
-        for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):
+        for page in source.scan(ID_PAGE, source.query):
             for rows in in_turn(page):
                 changed |= self._differing({row.key: source.read(row) for row in rows})
         for collection in target.decided:
-            for page in pages(majority(collection), ID_PAGE, None, {"_id": 1}, target.retry):
+            for page in target.reader(collection).scan(ID_PAGE, None, BY_ID):
                 keys = [row.key for row in page]
                 deleted |= {*keys} - target.held_in_order(target.source, keys)
         return {CHANGED: changed, DELETED: deleted}

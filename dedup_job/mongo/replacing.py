@@ -24,7 +24,7 @@ from dedup_job.mongo.commits import Record, insert_once
 from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy
 from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_commands, look_up, majority, packed, some
+from dedup_job.mongo.reading import BY_ID, Reader, in_commands, packed
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import PIECE
 from dedup_job.mongo.target_reader import TargetReader
@@ -45,19 +45,14 @@ def chunk_id(run: int, number: int) -> int:
 
 
 class Chunk(NamedTuple):
-    """Documents removed from the target and rows removed from the ledger, as `T.runs` holds them.
-
-    again: whether they are undecided now; else the documents are in the ledger. number: among the
-    chunks of a run or an entry; short: number of restored rows that are short; own: whether the run
-    itself wrote all of them, so that the chunk is needless once its commit is settled.
-    """
+    """Documents removed from the target and rows removed from the ledger, a row of `T.runs`."""
 
     kept: Sequence[RawDocument]
     rows: Sequence[RawDocument] = ()
-    again: bool = False
-    number: int = 0
-    short: int = 0
-    own: bool = False
+    again: bool = False  # they are undecided now; else the documents are in the ledger
+    number: int = 0  # among the chunks of a run or an entry
+    short: int = 0  # number of restored rows that are short
+    own: bool = False  # written by this run, so needless once its commit is settled
 
     @property
     def keys(self) -> list[bytes]:
@@ -69,11 +64,11 @@ class RunChunks:
     """The chunks of a run, or of an entry for a restore or requeue, in `T.runs`."""
 
     def __init__(self, runs: AnyCollection, run: int, retry: RetryPolicy = NO_RETRY) -> None:
-        self._runs, self._run, self._retry = runs, run, retry
+        self._runs, self._run, self._reader = runs, run, Reader(runs, retry)
 
     def next(self) -> int:
         """Return the number of the next chunk."""
-        last = look_up(self._runs, self._of(0), {PIECE: 1}, self._retry, sort=[("_id", 1)], limit=1)
+        last = self._reader.look_up(self._of(0), {PIECE: 1}, sort=[("_id", 1)], limit=1)
         return 1 + raw_bson.fields_of(last[0].raw)[PIECE] if last else 0
 
     def write(self, first: int, chunks: Sequence[Chunk], session: ClientSession | None) -> None:
@@ -83,19 +78,15 @@ class RunChunks:
             if not chunk.keys:
                 self._runs.delete_many(own, session=session)
                 continue
-            values: dict[str, Any] = {
-                name: [RawBSONDocument(row.raw) for row in rows]
-                for name, rows in ((KEPT, chunk.kept), (ROWS, chunk.rows))
-                if rows
-            }
-            values |= {AGAIN: True} if chunk.again else {}
-            values |= {SHORT: chunk.short} if chunk.short else {}
+            kept, rows = ([RawBSONDocument(row.raw) for row in part] for part in chunk[:2])
+            values: dict[str, Any] = {KEPT: kept, ROWS: rows, AGAIN: chunk.again}
+            values = {name: v for name, v in {**values, SHORT: chunk.short}.items() if v}
             values = {**own, "of": self._run, PIECE: number, **values}
             self._runs.replace_one(own, values, upsert=True, session=session)
 
     def read(self, first: int = 0) -> Iterator[Chunk]:
         """Yield the chunks from a number on, the last one first."""
-        return (chunk for _, chunk in _read(self._runs, self._of(first), self._retry))
+        return (chunk for _, chunk in _read(self._reader, self._of(first)))
 
     def size(self, session: ClientSession | None = None) -> tuple[int, int, int]:
         """Return the numbers of chunks, of their ledger rows, and of short ones among these."""
@@ -118,7 +109,7 @@ def chunks_of_runs(
     runs: AnyCollection, retry: RetryPolicy = NO_RETRY, *, after: int = 0
 ) -> Iterator[tuple[int, Chunk]]:
     """Yield the chunks of all runs after one, each with the number of its run."""
-    return _read(runs, {"_id": {"$lte": chunk_id(after + 1, 0)}}, retry)
+    return _read(Reader(runs, retry), {"_id": {"$lte": chunk_id(after + 1, 0)}})
 
 
 def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy) -> int:
@@ -140,19 +131,17 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
     runs.update_many({"_id": numbers}, {"$set": {"purged": datetime.now(UTC)}})
 
 
-def _read(
-    runs: AnyCollection, query: Mapping[str, object], retry: RetryPolicy
-) -> Iterator[tuple[int, Chunk]]:
+def _read(reader: Reader, query: Mapping[str, object]) -> Iterator[tuple[int, Chunk]]:
     query = {**query, PIECE: {"$ne": None}}
-    for one in look_up(runs, query, {"_id": 1}, retry, sort=[("_id", 1)]):
-        for found in look_up(runs, id_keys.id_filter([one.key]), None, retry):
+    for one in reader.look_up(query, BY_ID, sort=[("_id", 1)]):
+        for found in reader.look_up(id_keys.id_filter([one.key])):
             try:
                 kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
             except (ValueError, IndexError, struct.error) as e:
                 raise StateMismatch(
                     "{name} holds a piece of a run, _id {id}, that was changed by something "
                     "other than dedup. Restore it from a backup.",
-                    name=runs.full_name,
+                    name=reader.name,
                     id=shown(found.key),
                 ) from e
             again = raw_bson.find(found.raw, AGAIN.encode()) is not None
@@ -171,10 +160,7 @@ def _rows_in(chunk: bytes, name: bytes) -> list[RawDocument]:
 
 @dataclass(frozen=True, slots=True)
 class Removals:
-    """Documents and rows that a commit of a run removes; first: the number of the first chunk.
-
-    over: `_id`s of chunks of an earlier commit to delete.
-    """
+    """Documents and rows that a commit removes; over: `_id`s of earlier chunks to delete."""
 
     target: TargetReader
     run: int
@@ -256,7 +242,7 @@ def plan_removals(
     """Return the removals of documents decided again, by key (`former`), and of replaced ones."""
     if not (former or len(replaced)):
         return Removals(target, run)
-    kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)
+    kept, rows = (target.reader(one).some(former, {}) for one in target.decided)
     chunks = [Chunk(part, again=True) for part in _in_chunks(kept)]
     chunks += [Chunk((), part, again=True) for part in _in_chunks(rows)]
     whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
@@ -325,14 +311,11 @@ def bring_back(
     keys: Sequence[bytes],
     session: ClientSession | None,
 ) -> tuple[int, int]:
-    """Write removed documents and rows back, in place of those that the run wrote under `keys`.
-
-    Repeatable outside of a transaction. Return the numbers of replaced documents and rows.
-    """
+    """Write a chunk back, repeatably, in place of the run's `keys`; return the numbers replaced."""
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for (collection, mine), rows in zip(target.of_run(run), chunk[:2], strict=True):
         own = {"$and": [id_keys.id_filter(keys), mine]}
-        former = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
+        former = [row.key for row in target.reader(collection).look_up(own, BY_ID)]
         parts.append((collection, strings_of([row.raw for row in rows]), former))
     _exchange(target, parts, session)
     return len(parts[0][2]), len(parts[1][2])
@@ -361,10 +344,7 @@ def take_back(target: TargetReader, record: Record, session: ClientSession | Non
 
 
 def entry_size(status: str, chunks: int, documents: int, short: int) -> dict[str, Any]:
-    """Return the fields of an entry of `T.runs`, a restore or requeue, that hold its size.
-
-    documents: number of rows removed from the ledger; short: of these, kept and short.
-    """
+    """Return the size fields of an entry of `T.runs`; short: kept documents that are short."""
     is_kept = status == str(Status.RESTORED) and documents
     counts = Counts(documents, short_kept=short) if is_kept else Counts()
     own = {"pieces": chunks, "documents": documents}

@@ -19,32 +19,13 @@ from pymongo.errors import BulkWriteError
 from dedup_job.columns import Decisions, Documents, founder_group_ids
 from dedup_job.documents import Document
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
-from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo import id_keys, raw_bson, replacing
 from dedup_job.mongo.connection import refused_writes
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import (
-    ID_PAGE,
-    estimated,
-    in_turn,
-    look_up,
-    majority,
-    packed,
-    pages,
-    some,
-)
-from dedup_job.mongo.replacing import (
-    CHUNK_BYTES,
-    CHUNK_ROWS,
-    Chunk,
-    Removals,
-    RunChunks,
-    bring_back,
-    chunk_id,
-    delete,
-    entry_size,
-)
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn, packed
+from dedup_job.mongo.replacing import CHUNK_BYTES, CHUNK_ROWS, Chunk, Removals, RunChunks, chunk_id
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import PIECE, next_run
 from dedup_job.mongo.target import Target
@@ -63,20 +44,15 @@ WRITE = 1000  # documents in a transaction
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The result or plan of an undo, in numbers of documents and rows.
-
-    kept: documents removed from the target; back: documents and rows of earlier runs restored;
-    left: documents that stay, since the source no longer holds them; ledger: rows removed from the
-    ledger, of a restore or requeue rows put back. by_hand: `restored` or `requeued`, "" for a run.
-    """
+    """The result or plan of an undo, in numbers of documents and rows."""
 
     target: str
     run: int
-    kept: int = 0
-    ledger: int = 0
-    back: int = 0
-    left: int = 0
-    by_hand: str = ""
+    kept: int = 0  # documents removed from the target
+    ledger: int = 0  # rows removed from the ledger; of a restore or requeue, rows put back
+    back: int = 0  # documents and rows of earlier runs restored
+    left: int = 0  # documents that stay, since the source no longer holds them
+    by_hand: str = ""  # `restored` or `requeued`, "" for a run
 
 
 def planned(target: TargetReader, run: int) -> Undone:
@@ -134,12 +110,10 @@ def _check_last(target: TargetReader, run: int) -> None:
         only = Message("only the last run can be undone, since later ones build on the earlier.")
         values = {"target": target.name, "number": last["_id"], "status": Message(last["status"])}
         values["undo"] = command_line("undo", last["_id"], "--target", target.name)
-        which = Message("Of {target} the last run is {number}: `{undo}`.", **values)
+        which = Message("Of {target} the last run is {number}: `{undo}`.")
         if last["status"] in BY_HAND:
-            which = Message(
-                "Of {target} the last one ({status} by hand) is {number}: `{undo}`.", **values
-            )
-        raise UsageError(joined([only, which]))
+            which = Message("Of {target} the last one ({status} by hand) is {number}: `{undo}`.")
+        raise UsageError(joined([only, Message(which, **values)]))
     if last.get("purged") and RunChunks(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
         raise UsageError("run {run} cannot be undone: {why}.", run=run, why=purged)
@@ -218,12 +192,12 @@ def _staying(
         if chunk.again:
             missing = {*chunk.keys} - target.held_by(target.source, chunk.keys)
             decided = target.held_by(target.documents, [*missing])
-            rows = some(majority(target.ledger), [*missing], {DOCUMENT: 1}, target.retry)
+            rows = target.reader(target.ledger).some([*missing], {DOCUMENT: 1})
             decided |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
             stay |= decided - _of_another(target, run, decided)  # back already
     while True:
         alone = {key for key, original in original_of.items() if original in stay}
-        now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
+        now = target.reader(target.ledger).some([*stay | alone], {})
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run} - {b""}
         more = (alone | own - _of_another(target, run, own)) - stay
         if not more:
@@ -252,7 +226,7 @@ def _bring_back(
 
     def writes(session: ClientSession | None) -> None:
         nonlocal deleted
-        deleted = bring_back(target, run, back, own, session)
+        deleted = replacing.bring_back(target, run, back, own, session)
         chunks.write(chunk.number, [Chunk(kept, rows, again=True)], session)
 
     target.commits.commit(writes, {})
@@ -260,11 +234,9 @@ def _bring_back(
 
 
 def _of_another(target: Target, run: int, keys: _Keys) -> set[bytes]:
-    found = (
-        some(majority(collection), [*keys], {"_id": 1}, target.retry, {"$nor": [own]})
-        for collection, own in target.of_run(run)
-    )
-    return {row.key for rows in found for row in rows}
+    (kept, own), (ledger, rows) = target.of_run(run)
+    documents = target.reader(kept).present_keys([*keys], {"$nor": [own]})
+    return documents | target.reader(ledger).present_keys([*keys], {"$nor": [rows]})
 
 
 def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[list[int], int]:
@@ -272,18 +244,20 @@ def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[
     # only copies. No index leads to the run: all pages are read.
     numbers, left, read = list[int](), 0, 0
     for collection in target.decided:
-        is_kept, deleted = collection is target.documents, 0
+        is_kept, deleted, reader = collection is target.documents, 0, target.reader(collection)
         stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
-        holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
+        holds = is_kept or reader.look_up(stored, BY_ID, limit=1)
         projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
-        for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
+        for page in reader.scan(ID_PAGE, None, projection):
             own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
             for part in in_turn(own, WRITE):
                 safe = (target.held_by(target.source, part) if holds else {*part}) - stay
                 keys = [key for key in part if key in safe]
                 left += len(part) - len(keys)
                 if keys:
-                    target.commits.commit(partial(delete, target, [(collection, keys)]), {})
+                    target.commits.commit(
+                        partial(replacing.delete, target, [(collection, keys)]), {}
+                    )
                 deleted += len(keys)
             read += len(page)
             progress.advance(read)
@@ -320,19 +294,13 @@ def in_chunks(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
 
 
 def unfinished(target: TargetReader, digest: str) -> list[dict[str, Any]]:
-    """Return the unfinished entries of a command, in order, except undone ones.
-
-    digest: of its arguments.
-    """
+    """Return a command's unfinished entries, by digest of its arguments, but for undone ones."""
     only = {"given": digest, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
 def begun(target: Target, digest: str, about: Row) -> Row:
-    """Return the unfinished entry of a command, or a new one with the values of `about`.
-
-    digest: of its arguments. UsageError if a run is unfinished.
-    """
+    """Return a command's unfinished entry by digest, or a new one; UsageError for an open run."""
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
     if checkpoint and not checkpoint["finished"]:
@@ -350,14 +318,13 @@ def begun(target: Target, digest: str, about: Row) -> Row:
         new |= {name: former[-1][name] for name in ("_id", "started")}
         size = RunChunks(target.runs, new["_id"], target.retry).size()
     target.retry(lambda: target.state.update({"last_run": new["_id"]}))
-    return {**new, **entry_size(new["status"], *size), "given": digest, "finished": None}
+    return {**new, **replacing.entry_size(new["status"], *size), "given": digest, "finished": None}
 
 
 def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
     """Remove rows from the ledger in one commit, and write the kept documents.
 
-    Return the entry with its new size. The lease must be held. StateMismatch if the target holds
-    one of the documents.
+    Return the entry with its new size; StateMismatch if the target holds one of the documents.
     """
     for key in target.held_by(target.documents, [one.row.key for one in removals]):
         raise StateMismatch(
@@ -370,7 +337,7 @@ def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
     short_before = entry["counts"]["short"]["kept"]
     chunk = Chunk((), [one.row for one in removals], short=sum(one.short for one in removals))
     size = chunks + 1, entry["documents"] + len(removals), short_before + chunk.short
-    after = {**entry, **entry_size(entry["status"], *size)}
+    after = {**entry, **replacing.entry_size(entry["status"], *size)}
     kept = [(one, one.kept) for one in removals if one.kept]
     documents = Documents.of(document for _, document in kept)
     prints = np.array([one.fingerprint for one, _ in kept], dtype=np.uint64)
@@ -406,10 +373,7 @@ def finish_entries(target: Target, digest: str, seconds: float) -> None:
 
 
 def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument]]:
-    """Yield the ledger rows that an entry removed, by chunk; StateMismatch if a chunk is missing.
-
-    row: of the entry.
-    """
+    """Yield the ledger rows that an entry removed, by chunk; StateMismatch if one is missing."""
     number, missing = row["_id"], row["pieces"]
     for chunk in RunChunks(target.runs, number, target.retry).read():
         if chunk.number != missing - 1:

@@ -70,10 +70,7 @@ class KeptRows:
         cleaner: Cleaner | None = None,
         stored: StoredText = StoredText.ORIGINAL,
     ) -> None:
-        """Take the form, the text fields as written in the settings, and the stored text.
-
-        cleaner: of the run, for original texts and texts of several parts.
-        """
+        """Take the form, the fields as in the settings, the cleaner of the run, the stored text."""
         self._form = form
         self._sketcher = sketcher
         self.cleaner = cleaner or Cleaner()
@@ -129,12 +126,9 @@ class KeptRows:
         return raw[4:-1]
 
     def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
-        odd = (documents.text_at[rows] == 0) | self._source.several
-        own = {
-            number: self._alone(documents, row)
-            for number, row in zip(np.flatnonzero(odd).tolist(), rows[odd].tolist(), strict=True)
-            if self._has_parts(documents, row)
-        }
+        odd = np.flatnonzero((documents.text_at[rows] == 0) | self._source.several).tolist()
+        several = [number for number in odd if self._has_parts(documents, int(rows[number]))]
+        own = {number: self._alone(documents, int(rows[number])) for number in several}
         path, n = self.texts.paths[0], len(rows)
         numbers = np.setdiff1d(np.arange(n), [*own])
         plain = rows[numbers]
@@ -195,10 +189,7 @@ class KeptRows:
         return raw_bson.document(*own)
 
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
-        """Return whether each stored document has the fields of its source document.
-
-        The mark and the type of `_id` may differ. documents: of the source, in the same order.
-        """
+        """Return whether documents have their source's fields, except mark and type of `_id`."""
         n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
         kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64))
         # a field of that name may have come to the source since
@@ -241,20 +232,15 @@ class KeptRows:
         return self.cleaner.cleaned(texts).texts
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
-        """Return a kept document's compared text and mark, None for each that dedup did not write.
-
-        row: with the fields of `projection`, at least.
-        """
+        """Return compared text and mark of a row, None for each that dedup did not write."""
         text, mark = self.stored(row)
         return None if text is None else self.compared(pack([text])).text(0), mark
 
     def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return text and mark as `read`, the text as stored, with breaks between its parts."""
         found = raw_bson.decoded(row.raw)
-        text = self.texts.content(found)
-        return text if isinstance(text, str) else None, self._mark(found)
-
-    def _mark(self, found: dict[str, Any]) -> Mark | None:
+        content = self.texts.content(found)
+        text = content if isinstance(content, str) else None
         if self.has_runs:
             own = found.get("dedup")
             own = own if isinstance(own, dict) else {}
@@ -262,7 +248,8 @@ class KeptRows:
         else:
             own = {name: found[name] for name in ("old_id", "hash_value") if name in found}
             value, run = own.get("hash_value"), 0
-        return Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
+        mark = Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
+        return text, mark
 
 
 def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
@@ -278,7 +265,7 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     values = raw_bson.documents(
         *raw_bson.originals(decisions, own),
         *raw_bson.number_fields("similarity", decisions["similarity"][own]),
-        raw_bson.one_of(classes, decisions["apart"][own]),
+        strings_of(classes).take(decisions["apart"][own]),
         *raw_bson.number_fields("probability", likely, ~np.isnan(likely)),
     )
     return [part.scattered(compared, n) for part in raw_bson.document_fields("refused", values)]
@@ -328,10 +315,7 @@ def mark_in(raw: bytes) -> Mapping[str, Any]:
 
 
 def refused_in(mark: Mapping[str, Any]) -> Pair | None:
-    """Return the pair that a kept document was nearly joined in, None if its mark has none.
-
-    Its `of` is b"" if no document is named.
-    """
+    """Return the pair that a mark names as refused, None without one; its `of` may be b""."""
     if not isinstance(found := mark.get("refused"), RawBSONDocument):
         return None
     original, kind = id_keys.named_key(bytes(found.raw)), str(found.get("class", ""))

@@ -15,11 +15,10 @@ from bson.raw_bson import RawBSONDocument
 
 from dedup_job.messages import UsageError
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import aggregate, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import BY_ID, Reader, in_turn
 from dedup_job.mongo.records import PairReader
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, ListKind
@@ -49,16 +48,13 @@ _NARROWEST: Mapping[str, Mapping[str, int]] = {  # orders by kind of list
 def naming(target: TargetReader) -> Callable[[bytes], str]:
     """Return the formatter of keys: an unmistakable one if any `_id` of the target is a string."""
     text = {"_id": {"$type": "string"}}
-    strings = any(look_up(c, text, {"_id": 1}, target.retry, limit=1) for c in target.decided)
+    strings = any(target.reader(c).look_up(text, BY_ID, limit=1) for c in target.decided)
     return unmistakable if strings else shown
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """Reads the documents of a selection; of_key: key of `selection.of`; reason: of ledger rows.
-
-    name: formats keys.
-    """
+    """Reads a selection; of_key: key of `selection.of`; reason: of rows; name: formats keys."""
 
     target: TargetReader
     selection: ListFilter
@@ -68,10 +64,8 @@ class Sampler:
 
     def check(self) -> None:
         """Raise UsageError for a filter on fields that the form `classic` lacks."""
-        needs_mark = self._of_target and (
-            self.selection.what == ListKind.REFUSED or self.selection.run
-        )
-        if needs_mark and not self.target.rows.has_runs:
+        is_plain = self.selection.what == ListKind.KEPT and not self.selection.run
+        if self._of_target and not is_plain and not self.target.rows.has_runs:
             raise UsageError(
                 "the form of {target} (output.document = classic) holds neither what was "
                 "refused nor the run.",
@@ -83,14 +77,11 @@ class Sampler:
         if self.selection.what == ListKind.GROUPS:
             yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
             return
-        for page in self._pages(_PAGE, {"_id": 1}, limit):
+        for page in self._pages(_PAGE, BY_ID, limit):
             yield [self.name(row.key) for row in page]
 
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
-        """Yield all matches in lists: in `_id` order, or groups, the largest first.
-
-        texts: with texts; limit: number of documents at most.
-        """
+        """Yield at most `limit` matches in lists, in `_id` order, or groups, the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.selection.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)
@@ -107,20 +98,15 @@ class Sampler:
 
     def count(self) -> int:
         """Return the number of matching rows, documents or groups."""
-        groups = (
-            [{"$group": {"_id": self._group}}] if self.selection.what == ListKind.GROUPS else []
-        )
-        steps: list[Any] = [{"$match": self._query()}, *groups, {"$count": "n"}]
-        found = aggregate(self._collection, steps, self.target.retry)
-        return next((int(one["n"]) for one in found), 0)
+        steps: list[Any] = [{"$match": self._query()}, {"$count": "n"}]
+        if self.selection.what == ListKind.GROUPS:
+            steps.insert(1, {"$group": {"_id": self._group}})
+        return sum(int(one["n"]) for one in self._reader.aggregate(steps))
 
     def sample(
         self, count: int, seed: int | None = None, *, texts: bool = True
     ) -> list[DecidedDocument]:
-        """Return `count` matches: at random by seed, else the most narrowly decided ones first.
-
-        Of duplicates the ones with the largest excluded share come first, then the least likely.
-        """
+        """Return `count` matches, at random by seed, else the most narrowly decided ones first."""
         if self.selection.what == ListKind.GROUPS:
             return self.first(count, texts=texts)
         order = _NARROWEST.get(self.selection.what, {}) if seed is None else {"at": 1}
@@ -131,13 +117,10 @@ class Sampler:
             {"$limit": count},
             {"$project": {"_id": 1}},
         ]
-        return self._read(aggregate(self._collection, steps, self.target.retry), texts=texts)
+        return self._read(self._reader.aggregate(steps), texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> PairSample:
-        """Draw pairs without texts: `extreme` ones near the threshold, `random` ones by seed.
-
-        Also return one pair of each class, and the numbers of pairs by bin of their measure.
-        """
+        """Draw `extreme` pairs near the threshold, `random` ones by seed, one of each class."""
         if self._of_target and not self.target.rows.has_runs:
             return PairSample()
         kind = f"${self._kind}"
@@ -149,7 +132,7 @@ class Sampler:
             {"$project": {"classes": kind, "measure": measure, "at": self._at_random(seed)}},
             {"$facet": _facets(-1 if self._of_target else 1, extreme, random)},
         ]
-        found: Any = aggregate(self._collection, steps, self.target.retry)[0]
+        found: Any = self._reader.aggregate(steps)[0]
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
@@ -158,8 +141,8 @@ class Sampler:
 
     def _read(self, found: Iterable[RawBSONDocument], *, texts: bool) -> list[DecidedDocument]:
         keys = [id_keys.id_element(bytes(one.raw)) for one in found]
-        read, projection = majority(self._collection), self._projection(texts=texts)
-        rows = {row.key: row for row in some(read, keys, projection, self.target.retry)}
+        projection = self._projection(texts=texts)
+        rows = {row.key: row for row in self._reader.some(keys, projection)}
         return self._pairs([rows[key] for key in keys if key in rows], texts=texts)
 
     @property
@@ -167,10 +150,10 @@ class Sampler:
         return self.selection.what in (ListKind.KEPT, ListKind.REFUSED)
 
     @property
-    def _collection(self) -> AnyCollection:
-        if self.selection.what in _CHANGED:
-            return self.target.changes.collection
-        return self.target.documents if self._of_target else self.target.ledger
+    def _reader(self) -> Reader:
+        collection = self.target.documents if self._of_target else self.target.ledger
+        is_change = self.selection.what in _CHANGED
+        return self.target.reader(self.target.changes.collection if is_change else collection)
 
     @property
     def _pair(self) -> str:  # prefix of the fields of a pair
@@ -211,27 +194,23 @@ class Sampler:
     def _pages(
         self, size: int, projection: Mapping[str, int], limit: int | None
     ) -> Iterator[Sequence[RawDocument]]:
-        collection, rest = majority(self._collection), limit
+        rest = limit
         if limit is not None:
             size = min(size, limit)
-        for page in pages(collection, size, self._query(), projection, self.target.retry):
+        for page in self._reader.scan(size, self._query(), projection):
             yield page[:rest]
             if rest is not None and (rest := rest - len(page)) <= 0:
                 return
 
     def _groups(self, size: int, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
-        groups = {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$group": groups},
+            {"$group": {"_id": self._group, "of": {"$addToSet": "$of"}, "n": {"$sum": 1}}},
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
-        found = majority(self.target.ledger).aggregate(
-            steps,
-            allowDiskUse=True,
-            batchSize=size,  # else one of 16 MiB
-        )
+        read = self._reader.collection  # in pages of its own, else one of 16 MiB
+        found = read.aggregate(steps, allowDiskUse=True, batchSize=size)
         for page in in_turn(found, size):
             arrays = [raw_bson.value(bytes(one.raw), b"of") for one in page]
             named = [

@@ -19,39 +19,24 @@ from pymongo.errors import ExecutionTimeout
 from dedup_job.columns import Documents, IdMembership, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.messages import Message, UsageError, message_of
-from dedup_job.mongo.change_stream import (
-    Bookmark,
-    Changes,
-    NotFollowed,
-    Position,
-    ReadAfter,
-    arrivals,
-    changes,
-    in_order,
-    in_parts,
-    once,
-    position,
-)
+from dedup_job.mongo import change_stream
+from dedup_job.mongo.change_stream import Bookmark, Changes, NotFollowed, Position, ReadAfter
 from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy, operation_time
 from dedup_job.mongo.database_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.raw_bson import RawPage
 from dedup_job.mongo.reading import (
+    BY_ID,
     ID_PAGE,
     PAGE,
     ROW_PAGE,
     DocumentReader,
-    RawDocuments,
+    Reader,
     are_empty,
     estimated,
-    fetch,
-    holds,
     in_turn,
     majority,
     packed,
-    pages,
-    some,
-    some_in_columns,
 )
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.text_fields import TextFields
@@ -64,22 +49,14 @@ log = logging.getLogger("dedup")
 
 
 class Unit(NamedTuple):
-    """A group of documents that one commit decides again.
+    """A group of documents that one commit decides again."""
 
-    keys: of the documents to decide, in order; former: of those whose decisions it removes.
-    """
-
-    keys: Sequence[bytes]
-    former: Sequence[bytes]
+    keys: Sequence[bytes]  # of the documents to decide, in order
+    former: Sequence[bytes]  # of those whose decisions it removes
 
 
 class Source(DocumentReader):
-    """Reads the documents of a collection that none of the `decided` collections holds yet.
-
-    known: number of documents passed over as decided; changed: keys of decided documents that the
-    source has changed or deleted since, by `changed` or `deleted`; tells: whether `changed` is
-    complete; units: decided documents that `pages` yields first.
-    """
+    """Reads the documents of a collection that none of the `decided` collections holds yet."""
 
     def __init__(
         self,
@@ -90,14 +67,15 @@ class Source(DocumentReader):
         page: int = ROW_PAGE,
     ) -> None:
         """Take the collections; decided: the target first; page: documents of a page at most."""
-        super().__init__(TextFields.of(settings.field), settings.max_chars)
-        self.collection, self.name = majority(collection), collection.full_name
+        super().__init__(collection, retry, TextFields.of(settings.field), settings.max_chars)
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
-        self.known, self.tells = 0, False
+        self.known = 0  # documents passed over as decided
+        # keys of decided documents by `changed` and `deleted`, and whether these are complete
         self.changed: Mapping[str, Set[bytes]] = {}
-        self.units: Sequence[Unit] = ()
-        self._settings, self._retry, self._page = settings, retry, page
+        self.tells = False
+        self.units: Sequence[Unit] = ()  # decided documents that `pages` yields first
+        self._settings, self._size = settings, page
         self._moving = moving_operator(self.query)
         self._is_counted = False  # `known` is complete, though all ids are compared again
         self._since: Bookmark | None = None
@@ -111,7 +89,7 @@ class Source(DocumentReader):
     def mark(self, since: Bookmark | None) -> None:
         """Store the present end of the change stream; since: bookmark to read changes from."""
         try:
-            now = self._retry(lambda: position(self.collection))
+            now = self.retry(lambda: change_stream.position(self.collection))
         except NotFollowed as e:
             self._why_not = message_of(e)
             return
@@ -157,27 +135,26 @@ class Source(DocumentReader):
 
     def reset(self) -> None:
         """Reset the counts of known and changed documents, for a run over arrivals."""
-        self.known = estimated(self.decided, self._retry)
+        self.known = estimated(self.decided, self.retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
         self._arrivals, self.tells = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait for documents to decide or changes to record; return False if `over` comes first.
-
-        `pages` yields the arrivals. Raises UsageError if the changes can no longer be followed.
-        """
+        """Wait for arrivals or changes, False if `over` comes first; UsageError without stream."""
         while not over():
             if self._now is None:
                 raise self._not_followed()
             try:
-                read = partial(arrivals, self.collection, self.fields, self._now.token, over)
-                events, token = self._retry(read)
+                read = partial(
+                    change_stream.arrivals, self.collection, self.fields, self._now.token, over
+                )
+                events, token = self.retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrivals = self._pending = None
                 self.tells, self._is_counted, self._why_not = False, True, message_of(e)
                 self.mark(None)
                 return True  # all ids are compared
-            time = self._retry(lambda: operation_time(self.collection.database.client))
+            time = self.retry(lambda: operation_time(self.collection.database.client))
             assert time is not None  # of a replica set
             self._read_after(time)
             self._now = replace(self._now, token=token, time=time)
@@ -188,16 +165,15 @@ class Source(DocumentReader):
             for event in events:
                 merged.enter(event)
             self._record(merged)
-            ordered = in_parts(self._candidates(merged))
+            ordered = change_stream.in_parts(self._candidates(merged))
             new = (part for keys in ordered for part in self._new_of(keys) if part)
-            self._arrivals = [part for part in new if self._matches(part)]
+            matching = (
+                part for part in new if not self.query or self.present_keys(part, self.query)
+            )
+            self._arrivals = [*matching]
             if self._arrivals or self.changed != before:
                 return True
         return False
-
-    def _matches(self, keys: Sequence[bytes]) -> bool:
-        found = fetch(self.collection, keys, ID_PAGE, self._retry, query=self.query)
-        return not self.query or next(found, None) is not None
 
     def happened(self, since: Bookmark) -> Changes:
         """Return the changes from a bookmark to the last `mark`; NotFollowed to read all."""
@@ -236,8 +212,7 @@ class Source(DocumentReader):
             return
         self.look()
         if self._pending is not None and not self._compares:
-            for part in self._new_of(self._pending):
-                yield part, self.query
+            yield from ((part, self.query) for part in self._new_of(self._pending))
             return
         if self._why_not:
             message = Message(
@@ -246,7 +221,7 @@ class Source(DocumentReader):
             )
             log.warning(message)
         # comparing ids first reads only new documents; a watermark would miss late ids
-        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
+        every = self.scan(ID_PAGE, self.query, BY_ID)
         is_proof = self._pending is not None or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
             index: Future[IdMembership | None] | None = None
@@ -263,18 +238,15 @@ class Source(DocumentReader):
     def _are_known(
         self, keys: BytesColumn, pool: ThreadPoolExecutor, index: IdMembership | None
     ) -> NDArray[np.bool_]:
-        def ask(collection: RawDocuments) -> NDArray[np.bool_]:
-            return holds(collection, keys, self._retry)
-
-        target, *more = self.decided
-        answers = [pool.submit(ask, one) for one in (more if index else self.decided)]
+        target, *more = readers = [Reader(one, self.retry) for one in self.decided]
+        answers = [pool.submit(one.holds, keys) for one in (more if index else readers)]
         known: NDArray[np.bool_] = index(keys) if index else np.zeros(len(keys.lengths), np.bool_)
         for answer in answers:
             known = known | answer.result()
         rest = np.flatnonzero(~known)
         if index and len(rest):
             few = len(rest) * _FEW <= len(known)
-            known[rest] = holds(target, keys.take(rest), self._retry, by_name=few)
+            known[rest] = target.holds(keys.take(rest), by_name=few)
         return known
 
     def _follow(self) -> list[bytes] | None:
@@ -282,29 +254,29 @@ class Source(DocumentReader):
             return None
         try:
             found = self._changes(self._since, self._now)
-            pending = in_order(self._candidates(found))
+            pending = change_stream.in_order(self._candidates(found))
         except NotFollowed as e:
             self._since, self._why_not = None, message_of(e)
             return None
         if not self._compares:
-            self.known = estimated(self.decided, self._retry)
+            self.known = estimated(self.decided, self.retry)
         self._record(found)
         self.tells = True
         return pending
 
     def _candidates(self, found: Changes) -> set[bytes]:
-        return once(found.inserted | (found.updated if self.query else set()))
+        return change_stream.once(found.inserted | (found.updated if self.query else set()))
 
     def _record(self, found: Changes) -> None:
         recorded = set[bytes]().union(*self.changed.values())
         ended = {"changed": found.changed - found.deleted, "deleted": found.deleted}
-        self.changed = {
-            what: keys & recorded | self._known_of([*(keys - recorded)])
-            for what, keys in ended.items()
-        }
+        new = {what: self._known_of([*(keys - recorded)]) for what, keys in ended.items()}
+        self.changed = {what: keys & recorded | new[what] for what, keys in ended.items()}
 
     def _changes(self, since: Bookmark, until: Position) -> Changes:
-        return changes(self.collection, self.fields, since.token, until.token, self._retry)
+        return change_stream.changes(
+            self.collection, self.fields, since.token, until.token, self.retry
+        )
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         for part in in_turn(keys, ID_PAGE):
@@ -312,35 +284,31 @@ class Source(DocumentReader):
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
-        found = (some(c, keys, {"_id": 1}, self._retry) for c in self.decided)
-        return {row.key for rows in found for row in rows}
+        return set[bytes]().union(*(Reader(c, self.retry).present_keys(keys) for c in self.decided))
 
     @cached_property
     def expected(self) -> int | None:
         """Estimated number of documents to read, None if counting takes over 5 seconds."""
         if not self.query:
-            return self._retry(self.collection.estimated_document_count)
+            return self.retry(self.collection.estimated_document_count)
 
         def count() -> int | None:
             with suppress(ExecutionTimeout):
                 return self.collection.count_documents(self.query, maxTimeMS=_COUNT_MILLISECONDS)
             return None
 
-        return self._retry(count)
+        return self.retry(count)
 
     @cached_property
     def undecided(self) -> int | None:
         """Estimated number of documents left to decide, None if only reading can tell."""
-        decided = estimated(self.decided, self._retry)
+        decided = estimated(self.decided, self.retry)
         if not decided or self.expected is None:
             return self.expected
         return None if self.query else max(self.expected - decided, 0)
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
-        """Yield pages of whole units, then of undecided documents in `_id` order.
-
-        limit: documents at most; a unit that does not fit is left out.
-        """
+        """Yield pages of whole units that fit into the limit, then of undecided documents."""
         count = 0
         for again in self._again(limit):
             yield again
@@ -360,13 +328,13 @@ class Source(DocumentReader):
             if len(unit.keys) <= free:
                 whole.append(unit)
                 free -= len(unit.keys)
-        most = min(self._page, _UNIT_DOCUMENTS)
+        most = min(self._size, _UNIT_DOCUMENTS)
         for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
         keys = strings_of([key for unit in units for key in unit.keys])
-        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self.fields.paths)
+        found, rows = self.in_columns(keys, {}, self.fields.paths)
         position_of = {row: at for at, row in enumerate(rows.tolist())}
         begin, positions, former = 0, list[int](), list[bytes]()
         for unit in units:
@@ -385,19 +353,15 @@ class Source(DocumentReader):
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as `texts`, in columns, by row of keys; the keys must fit into a command."""
-        return self.numbered_texts(self.collection, keys, self._retry)[0]
+        return self.numbered_texts(keys)[0]
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return documents by key as given, decided or not; missing ones are omitted."""
-        rows = some(self.collection, keys, {}, self._retry)
-        return {row.key: self.read(row) for row in rows}
+        return {row.key: self.read(row) for row in self.some(keys, {})}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield documents by key as given, page by page; missing ones are omitted.
-
-        keys: in `_id` order.
-        """
-        for page in fetch(self.collection, keys, PAGE, self._retry, self.fields.paths):
+        """Yield documents by key, for keys in `_id` order, by page; missing ones are omitted."""
+        for page in self.fetch(keys, PAGE, self.fields.paths):
             present = page.keys.list()
             same = as_asked(keys, present)
             named = [same[key] for key in present]
@@ -405,9 +369,8 @@ class Source(DocumentReader):
             yield dict(zip(named, documents, strict=True))
 
     def _undecided(self) -> Iterator[RawPage]:
-        if self._retry(lambda: are_empty(self.decided)):
-            paths = self.fields.paths
-            yield from pages(self.collection, self._page, self.query, None, self._retry, paths)
+        if self.retry(lambda: are_empty(self.decided)):
+            yield from self.scan(self._size, self.query, None, self.fields.paths)
             return
         for keys, query in self.pending():
             yield from self._fetched(keys, query)
@@ -417,6 +380,5 @@ class Source(DocumentReader):
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
-        paths = self.fields.paths
-        for part in in_turn(keys, self._page):
-            yield from fetch(self.collection, part, self._page, self._retry, paths, query)
+        for part in in_turn(keys, self._size):
+            yield from self.fetch(part, self._size, self.fields.paths, query)

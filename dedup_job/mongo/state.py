@@ -31,6 +31,7 @@ from dedup_job.mongo.connection import (
     Client,
     Namespace,
     operation_time,
+    suppress_codes,
 )
 from dedup_job.mongo.raw_bson import LENIENT
 from dedup_job.runs.run_record import BY_HAND, Checkpoint, Run, Status, in_utc
@@ -156,11 +157,12 @@ class State:
 
     def read(self) -> dict[str, Any] | None:
         """Return the state document, None before a first run; StateMismatch for another format."""
-        document = self.collection.find_one({"_id": STATE_ID})
-        written = None if document is None else document.get("format")
-        if document is not None and document.get("intent"):  # a batch that an older version began
+        if (document := self.collection.find_one({"_id": STATE_ID})) is None:
+            return None
+        written = document.get("format")
+        if document.get("intent"):  # a batch that an older version began
             written = f"{written} with intent"
-        if document is not None and written != FORMAT:
+        if written != FORMAT:
             raise StateMismatch(
                 "{name} is of format {format!r}, this version of dedup knows {known}: another "
                 "version wrote it, or someone changed it. Use the version that wrote it; "
@@ -169,7 +171,7 @@ class State:
                 format=written,
                 known=FORMAT,
             )
-        return document and OwnRow(document, self.collection.full_name)
+        return OwnRow(document, self.collection.full_name)
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> None:
         """Create the state document if there is none."""
@@ -186,10 +188,7 @@ class State:
             self.collection.update_one({"_id": STATE_ID}, {"$setOnInsert": values}, upsert=True)
 
     def acquire(self) -> None:
-        """Take the lease and renew it in the background; LeaseHeld if another run has it.
-
-        A former holder's transaction would bar the journal for a minute; it is ended.
-        """
+        """Take and renew the lease, end its former transactions; LeaseHeld if another has it."""
         state = self.read() or {}
         lease = state.get("lease") or {}
         sent = clock()
@@ -281,11 +280,8 @@ class State:
             )
 
     def prove(self) -> None:
-        """Raise LeaseLost if another run holds the lease; for writes without a token.
-
-        A transaction proves it by the token in its journal row; without one the server is asked.
-        """
-        self.check()
+        """Raise LeaseLost if another run holds the lease; for writes without a token."""
+        self.check()  # in a transaction the token in the journal row proves it
         if not self.has_transactions and self.collection.find_one(self._own(), {"_id": 1}) is None:
             self.lose()
 
@@ -440,11 +436,8 @@ def _run_state(
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:
     name = Namespace.parse(source, None, "source")
     ledger = kept.database[f"{kept.name}.ledger"]
-    try:
+    with suppress_codes(UNAUTHORIZED):
         documents = client[name.database][name.collection].estimated_document_count()
-    except OperationFailure as e:
-        if e.code != UNAUTHORIZED:
-            raise
-        return None, False
-    decided = kept.estimated_document_count() + ledger.estimated_document_count()
-    return max(documents - decided, 0), not documents
+        decided = kept.estimated_document_count() + ledger.estimated_document_count()
+        return max(documents - decided, 0), not documents
+    return None, False

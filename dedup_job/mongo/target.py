@@ -19,7 +19,14 @@ from dedup_job.messages import LeaseLost, Message, StateMismatch, joined
 from dedup_job.mongo import checks
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.commits import Commits, unsettled
-from dedup_job.mongo.connection import NO_RETRY, UNAUTHORIZED, Client, Namespace, RetryPolicy
+from dedup_job.mongo.connection import (
+    NO_RETRY,
+    UNAUTHORIZED,
+    Client,
+    Namespace,
+    RetryPolicy,
+    suppress_codes,
+)
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import (
@@ -58,10 +65,7 @@ class Target(TargetReader):
         retry: RetryPolicy = NO_RETRY,
         writers: int = 1,
     ) -> None:
-        """Take the names of target and source; recover: finishes an undo that was cut off.
-
-        writers: number of batches written at once, each over its own connection.
-        """
+        """Take the names; recover: finishes an undo cut off; writers: batches written at once."""
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
         self.commits = Commits(client, self.state, retry, at_once=writers)
@@ -79,10 +83,7 @@ class Target(TargetReader):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold the lease for the block; first, half-done commits of others are reverted.
-
-        Raises LeaseHeld if another run has it, UsageError for missing rights.
-        """
+        """Hold the lease for the block, half-done commits reverted; LeaseHeld if it is taken."""
         state = self.retry(self.check)
         self.retry(self._check_rights)
         self.retry(lambda: self._create(is_new=state is None))
@@ -94,7 +95,9 @@ class Target(TargetReader):
             yield
         finally:
             self.retry.before_again = lambda: None
-            if self.commits.at_rest:  # else the next holder reverts it once this process is dead
+            if (
+                not self.commits.under_way
+            ):  # else the next holder reverts it once this process is dead
                 self.commits.end()
                 self.state.release()
 
@@ -115,11 +118,10 @@ class Target(TargetReader):
 
     def _create(self, *, is_new: bool) -> None:
         for collection in (self.documents, self.ledger, self.runs):
-            try:  # within a transaction two runs that create it would conflict
+            with suppress_codes(
+                _NAMESPACE_EXISTS
+            ):  # in a transaction two that create it would conflict
                 collection.database.create_collection(collection.name, check_exists=False)
-            except OperationFailure as e:
-                if e.code != _NAMESPACE_EXISTS:
-                    raise
         if self.form.ranking is not None:  # a better copy is compared with its group
             self.ledger.create_index("group", partialFilterExpression={"reason": "near"})
         if is_new:
@@ -170,10 +172,7 @@ class Target(TargetReader):
     def begin(
         self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, list[Run]]:
-        """Resume the unfinished run of this scope or begin the next; return its checkpoint.
-
-        Also return all runs in order. record: makes the run of a checkpoint, for its row.
-        """
+        """Resume or begin a run of this scope; return its checkpoint and all runs in order."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
         self.watch(checkpoint)
         return checkpoint, self.run_lines()
@@ -197,7 +196,7 @@ class Target(TargetReader):
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
         if checkpoint.run == 1:
-            self.changes.forget()  # those of a former target of this name
+            self.changes.collection.delete_many({})  # of a former target of this name
         # first where the token is proved: a run that lost the lease adds no row
         self.state.update({"checkpoint": checkpoint.as_dict()})
         self.write_run_row(record(checkpoint))
@@ -255,13 +254,11 @@ class Target(TargetReader):
         own, uuids = [self.documents, self.ledger, self.runs], dict[str, bytes]()
         for one in (self.source, *own, self.state.collection, self.changes.collection):
             only = {"name": one.name, "type": "collection"}
-            try:
+            with suppress_codes(UNAUTHORIZED):
                 for row in one.database.list_collections(filter=only):
                     uuids[one.full_name] = bytes(row["info"]["uuid"])
-            except OperationFailure as e:
-                if e.code != UNAUTHORIZED:
-                    raise
-                uuids |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
+                continue
+            uuids |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
         return uuids
 
     def _exchanged(self) -> Iterator[str]:
@@ -276,9 +273,8 @@ class Target(TargetReader):
                 )
 
     def _miscounted(self, kept: int, checkpoint: Checkpoint) -> Iterator[str]:
-        counted = [(self.name, self.count(kept), kept)]
+        counted, before = [(self.name, self.count(kept), kept)], self._counts_before
         rows = checkpoint.counts.scanned - checkpoint.counts.kept
-        before = self._counts_before
         written = self._rows_before + rows - (before.scanned - before.kept)
         if self.retry(self.ledger.estimated_document_count) != written:
             only = {"run": checkpoint.run}  # which no index covers
@@ -295,17 +291,12 @@ class Target(TargetReader):
                 )
 
     def bookmark(self) -> Bookmark | None:
-        """Return the bookmark of the last run that read everything; None to compare all ids.
-
-        None as well if target or ledger lack documents of runs: these are decided again.
-        """
+        """Return the bookmark of the last full run; None if all ids are to be compared."""
         state = self.retry(self.state.read) or {}
-        last = state.get("checkpoint")
-        try:
+        last, found = state.get("checkpoint"), None
+        with suppress(TypeError):  # there is none, or something else
             found = Bookmark(**(state.get("bookmark") or {}))
-        except TypeError:  # there is none, or something else
-            return None
-        if not last:
+        if not last or found is None:
             return None
         rows = [row for row in self.run_rows(after=found.run) if not is_by_hand(row)]
         since = {row["_id"]: row["counts"]["scanned"] for row in rows}
@@ -323,14 +314,9 @@ class Target(TargetReader):
         *,
         unseen: bool = False,
     ) -> None:
-        """Record the end of a run: its last checkpoint and row, the bookmark and the changes.
-
-        bookmark: of a run that has read everything, else None; changed: keys of decided documents
-        by `changed` or `deleted` in the source; unseen: whether `changed` is incomplete.
-        """
+        """Record the end of a run: its last checkpoint and row, the bookmark and the changes."""
         self.state.check()
-        # before the next one begins behind them
-        try:
+        try:  # before the next one begins behind them
             fits = self.changes.enter(report.checkpoint.run, changed)
         except OperationFailure:
             self.state.confirm()  # the next holder may enter the same

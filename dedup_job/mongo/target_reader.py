@@ -35,13 +35,9 @@ from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     ROW_PAGE,
     DocumentReader,
+    Reader,
     are_empty,
     estimated,
-    holds,
-    look_up,
-    majority,
-    pages,
-    some,
 )
 from dedup_job.mongo.rows import KeptRows, fits_in_chunk, groups_in
 from dedup_job.mongo.source import Source
@@ -65,26 +61,18 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class TargetForm:
-    """The forms in which source, target and ledger are read and written.
-
-    stamp: the settings that decide; as_made: whether stamps of other versions of the rules are
-    accepted, since nothing is decided; ranking: None if the first copy stays.
-    """
+    """The forms in which source, target and ledger are read and written."""
 
     source: SourceSettings
     kept: KeptRows
     ledger: LedgerRows
-    stamp: Mapping[str, Any]
-    as_made: bool = False
-    ranking: Ranking | None = None
+    stamp: Mapping[str, Any]  # the settings that decide
+    as_made: bool = False  # accept stamps of other versions of the rules: nothing is decided
+    ranking: Ranking | None = None  # None if the first copy stays
 
 
 class TargetReader:
-    """Reads a target with its ledger, runs, state and source.
-
-    decided: target and ledger, the collections that hold the decided ids; origin: the source's
-    documents; rows: the form of kept documents.
-    """
+    """Reads a target with its ledger, runs, state and source."""
 
     def __init__(
         self,
@@ -103,18 +91,22 @@ class TargetReader:
 
         self.documents, self.ledger = open_(""), open_(".ledger")
         self.name = self.documents.full_name
-        self.decided = [self.documents, self.ledger]
+        self.decided = [self.documents, self.ledger]  # the collections that hold decided ids
         self.runs = open_(".runs", codec_options=LENIENT)
         self.state = State(open_(".state"))
         self.changes = ChangeStore(open_(CHANGED), retry)
         self.labels = open_(LABELS)
         self.source: AnyCollection = client[source.database][source.collection]
-        self.origin = Source(self.source, form.source, retry)
+        self.origin = Source(self.source, form.source, retry)  # its documents, decided or not
         self.form = form
-        self.rows = form.kept
-        self._stored = DocumentReader(form.kept.texts, _NO_LIMIT)
+        self.rows = form.kept  # the form of kept documents
+        self._stored = DocumentReader(self.documents, retry, form.kept.texts, _NO_LIMIT)
         self.stamp = dict(form.stamp)
         self.retry = retry
+
+    def reader(self, collection: AnyCollection) -> Reader:
+        """Return a reader of one of the target's collections."""
+        return Reader(collection, self.retry)
 
     def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
         """Return target and ledger, each with the filter for the documents of a run."""
@@ -131,11 +123,11 @@ class TargetReader:
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now, as given; keys: in any order."""
-        return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}
+        return self.reader(collection).present_keys(keys)
 
     def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now; keys: in `_id` order, to be read faster."""
-        mask = holds(majority(collection), strings_of(keys), self.retry)
+        mask = self.reader(collection).holds(strings_of(keys))
         return {key for key, is_held in zip(keys, mask.tolist(), strict=True) if is_held}
 
     def last_run(self, query: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
@@ -161,10 +153,7 @@ class TargetReader:
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
     def check(self) -> Mapping[str, Any] | None:
-        """Return the state, None before a first run.
-
-        StateMismatch for another source or other settings, or a foreign target without a state.
-        """
+        """Return the state, None before a first run; StateMismatch for other settings or source."""
         state = self.state.read()
         if state is None:
             try:
@@ -176,28 +165,23 @@ class TargetReader:
             else:
                 return None
         checks.check_same_source(state["source"], self.source.full_name, self.name)
-        is_same = checks.agree(state["settings"], self.stamp, as_made=self.form.as_made)
-        if not is_same and not are_empty(self.decided):
+        rules = {"rules": self.stamp["rules"]} if self.form.as_made else {}
+        if {**state["settings"], **rules} != self.stamp and not are_empty(self.decided):
             raise StateMismatch(checks.difference(state["settings"], self.stamp, self.name))
         return state
 
     def count(self, expected: int) -> int:
         """Return the number of kept documents, estimated if that is `expected`, else counted."""
-        documents = majority(self.documents)
-        if (count := estimated([documents], self.retry)) == expected:
+        if (count := estimated([self.documents], self.retry)) == expected:
             return count
-        return self.retry(lambda: documents.count_documents({}, hint="_id_"))
+        return self._stored.count()
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield pages of kept documents in `_id` order; then StateMismatch if some are foreign.
-
-        after: a run; only documents of later ones are read.
-        """
+        """Yield documents kept after a run, by page; at the end StateMismatch for foreign ones."""
         strange: list[bytes] = []
         count = 0
-        projection = self.rows.projection
         query = None if after is None else {"dedup.run": {"$gt": after}}
-        for rows in pages(majority(self.documents), ROW_PAGE, query, projection, self.retry):
+        for rows in self._stored.scan(ROW_PAGE, query, self.rows.projection):
             page, foreign = self.rows.decode(rows)
             count += len(foreign)
             strange += foreign[: _NAMED - len(strange)]
@@ -216,7 +200,7 @@ class TargetReader:
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints, uint64, of kept documents by key; missing omitted."""
-        rows = some(majority(self.documents), keys, self.rows.projection, self.retry)
+        rows = self._stored.some(keys, self.rows.projection)
         read = ((row.key, *self.rows.stored(row)) for row in rows)
         return {key: mark.fingerprint for key, text, mark in read if text is not None and mark}
 
@@ -227,13 +211,12 @@ class TargetReader:
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as `texts`, in columns, by row of keys, also of other collections."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
-            first, second = (
-                self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
-            )
+            halves = keys.take(slice(count)), keys.take(slice(count, None))
+            first, second = map(self.texts_of, halves)
             return first.joined(second._replace(numbers=second.numbers + count))
         if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
-        found, parts = self._stored.numbered_texts(majority(self.documents), keys, self.retry)
+        found, parts = self._stored.numbered_texts(keys)
         return found._replace(texts=self.rows.compared(found.texts, parts=parts))
 
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
@@ -242,11 +225,8 @@ class TargetReader:
         return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
-        """Return kept documents as stored, in order of `keys`, with compared texts.
-
-        Documents that are missing or have no text are omitted.
-        """
-        found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
+        """Return kept documents as stored, with compared texts, by `keys`; others are omitted."""
+        found = {row.key: row for row in self._stored.some(keys, {})}
         rows = [found[key] for key in keys if key in found]
         return Documents.of(
             Document(id_keys.id_value(row.key), row.key, row.raw, text)
@@ -256,32 +236,26 @@ class TargetReader:
 
     def groups_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the group numbers of kept documents by key; missing documents are omitted."""
-        rows = some(majority(self.documents), keys, self.rows.marks_only, self.retry)
+        rows = self._stored.some(keys, self.rows.marks_only)
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return the ranks of kept documents, empty for missing ones.
-
-        A document that is too large for a chunk of `T.runs`, or of another collection, has the
-        highest rank, so it is never replaced.
-        """
+        """Return ranks of kept documents, empty if missing, highest if they cannot be replaced."""
         ranking = self.form.ranking
         if ranking is None:
             return [b""] * len(keys.lengths)
         own = id_keys.are_own(keys)
         copies = self.copies(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
-        for key, raw in zip(copies.keys.list(), copies.raw.list(), strict=True):
-            if not fits_in_chunk(raw):
-                ranks[key] = _BEST
+        stored = zip(copies.keys.list(), copies.raw.list(), strict=True)
+        ranks |= {key: _BEST for key, raw in stored if not fits_in_chunk(raw)}
         missing = [b"" if is_own else _BEST for is_own in own.tolist()]
         return [ranks.get(key, rank) for key, rank in zip(keys.list(), missing, strict=True)]
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
         """Return the source's texts of near duplicates by group, of a large one about `most` + 1.
 
-        groups: keys of near duplicates that the ledger does not hold yet, by group. Texts that
-        changed since they were dropped are omitted.
+        groups: keys of near duplicates not yet in the ledger, by group. Changed texts are omitted.
         """
         group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
         digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
@@ -289,7 +263,7 @@ class TargetReader:
         def rows(numbers: Sequence[int]) -> list[RawDocument]:
             only = {"group": {"$in": [*map(Int64, numbers)]}, "reason": "near"}
             limit = (most + 1) * len(numbers)
-            found = look_up(self.ledger, only, fields, self.retry, limit=limit)
+            found = self.reader(self.ledger).look_up(only, fields, limit=limit)
             is_cut = len(found) == limit and len(numbers) > 1  # some groups may lack rows
             return [row for one in numbers for row in rows([one])] if is_cut else found
 
@@ -325,8 +299,7 @@ class TargetReader:
 
     def _check_empty(self) -> None:
         for collection in self.decided:
-            count = collection.estimated_document_count()
-            if count:
+            if count := collection.estimated_document_count():
                 raise StateMismatch(
                     "the target's collection {name} holds {count:,} documents that dedup did "
                     "not write. Name another --target, or remove them first.",

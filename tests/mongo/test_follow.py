@@ -14,7 +14,7 @@ from dedup_job.commands.run import Request, RunCallbacks, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.job import pipeline
 from dedup_job.messages import LeaseLost, UsageError
-from dedup_job.mongo import source
+from dedup_job.mongo import change_stream
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run_record import Status
@@ -210,7 +210,7 @@ def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, 
 
     with following(data) as run, caplog.at_level(logging.WARNING):
         eventually(lambda: decided(data) == 100 or run.error)
-        interpose(monkeypatch, source, "arrivals", lose)
+        interpose(monkeypatch, change_stream, "arrivals", lose)
         for start in (0, 10):
             data.source.insert_many(documents(*range(start, start + 10)))
             eventually(lambda n=start: decided(data) == 110 + n or run.error)

@@ -27,7 +27,7 @@ from pymongo.errors import BulkWriteError
 from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.id_keys import as_asked, comparable, parsed, readings, shown, unmistakable
-from dedup_job.mongo.reading import in_commands, look_up
+from dedup_job.mongo.reading import Reader, in_commands
 from tests.mongo.test_raw_bson import SIMPLE as ANY
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
@@ -164,7 +164,7 @@ def test_the_server_finds_each_of_them(database):
         collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
     for key in keys:
         read = id_keys.stored(next(readings(shown(key))))
-        assert [row.key for row in look_up(collection, id_keys.id_filter([read]))] == [key]
+        assert [row.key for row in Reader(collection).look_up(id_keys.id_filter([read]))] == [key]
 
 
 def test_the_forms_in_which_ids_are_shown_are_understood():

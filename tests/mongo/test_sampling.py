@@ -7,7 +7,7 @@ import pytest
 from bson import Int64
 
 from dedup_job.mongo import id_keys
-from dedup_job.mongo.connection import NO_RETRY
+from dedup_job.mongo.reading import Reader
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.runs.decided import ListFilter
 from dedup_job.runs.survey import review_sample
@@ -39,7 +39,7 @@ def filled(database):
 
 def sample_of(database, number, seed=0, *, has_runs=True):
     rows = SimpleNamespace(has_runs=has_runs, marks_only={"_id": 1, "dedup": 1})
-    target = SimpleNamespace(retry=NO_RETRY, rows=rows)
+    target = SimpleNamespace(reader=Reader, rows=rows)
     target.documents, target.ledger = database.target, database["target.ledger"]
     near, refused = (
         Sampler(target, ListFilter(what)).draw(seed, number, number) for what in ("near", "refused")

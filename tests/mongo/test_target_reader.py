@@ -160,12 +160,12 @@ def queries(monkeypatch):
     """Return the names of the collections that are read page by page, of 20 documents."""
     names = []
 
-    def holds(collection, *arguments, by_name=False):
-        names.extend([] if by_name else [collection.name])
-        return original(collection, *arguments, by_name=by_name)
+    def holds(reader, keys, *, by_name=False):
+        names.extend([] if by_name else [reader.collection.name])
+        return original(reader, keys, by_name=by_name)
 
-    original = module.holds
-    monkeypatch.setattr(module, "holds", holds)
+    original = module.Reader.holds
+    monkeypatch.setattr(module.Reader, "holds", holds)
     monkeypatch.setattr(module, "ID_PAGE", 20)
     return names
 
