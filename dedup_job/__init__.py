@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         StateMismatch,
         UsageError,
     )
-    from dedup_job.mongo.rollback import Undone
+    from dedup_job.mongo.undoing import Undone
     from dedup_job.runs.decided import DecidedDocument, ListFilter
     from dedup_job.runs.run_record import Callback, Progress, Run, Status
     from dedup_job.runs.status import Checked, TargetStatus
@@ -49,7 +49,7 @@ _HOMES = {  # the public names of each module
     "documents": "Difference Pair",
     "messages": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
     "RunAborted StateMismatch UsageError",
-    "mongo.rollback": "Undone",
+    "mongo.undoing": "Undone",
     "runs.decided": "DecidedDocument ListFilter",
     "runs.run_record": "Callback Progress Run Status",
     "runs.status": "Checked TargetStatus",

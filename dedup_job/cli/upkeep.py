@@ -21,8 +21,8 @@ from dedup_job.runs.status import Checked, Finding
 
 if TYPE_CHECKING:
     from dedup_job.commands.maintenance import Restored
-    from dedup_job.mongo.rollback import Undone
     from dedup_job.mongo.state import Lease
+    from dedup_job.mongo.undoing import Undone
 
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 

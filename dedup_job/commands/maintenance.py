@@ -26,15 +26,15 @@ from dedup_job.documents import Document, too_long
 from dedup_job.index import KeptIndex
 from dedup_job.job.pipeline import read_index
 from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, joined
-from dedup_job.mongo import checks, rollback
+from dedup_job.mongo import checks, undoing
 from dedup_job.mongo.audit import Checker
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
-from dedup_job.mongo.rollback import TakenOut, Undone
 from dedup_job.mongo.state import Lease, lease_of, read_status, state_of
+from dedup_job.mongo.undoing import TakenOut, Undone
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import QUIET, About, Checkpoint, Progress, Run, Scope, Status
@@ -172,8 +172,8 @@ def undo_run(
     agree: called with the plan; its error stops the command. UsageError for any other run.
     """
     with open_target(settings, name, progress) as session:
-        agree(rollback.planned(session.target, run))
-        return rollback.undo(session.target, run, progress)
+        agree(undoing.planned(session.target, run))
+        return undoing.undo(session.target, run, progress)
 
 
 def restore(
@@ -202,21 +202,21 @@ def restore(
         with target.hold():  # which rolls back an interrupted commit
             restored = {
                 comparable(row.key)
-                for entry in rollback.unfinished(target, command)
-                for rows in rollback.former_rows(target, entry)
+                for entry in undoing.unfinished(target, command)
+                for rows in undoing.former_rows(target, entry)
                 for row in rows
             }
             keys = _all_dropped(session, names, restored, requeue=requeue)
             if requeue:  # the next run must find documents that no source change names
                 target.retry(lambda: target.state.update({"bookmark": None}))
-            entry = rollback.begun(target, command, _entry(session, began, status))
+            entry = undoing.begun(target, command, _entry(session, began, status))
             result = Restored(target.name, entry["_id"], len(restored))
             progress.total(len(keys), Message("restoring"))
-            for part in rollback.in_chunks(_removals(session, keys, result, requeue=requeue)):
-                entry = rollback.take_out(target, entry, part)
+            for part in undoing.in_chunks(_removals(session, keys, result, requeue=requeue)):
+                entry = undoing.take_out(target, entry, part)
                 progress.advance(result.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
-            rollback.finish_entries(target, command, seconds)
+            undoing.finish_entries(target, command, seconds)
     return result
 
 

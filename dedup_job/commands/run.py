@@ -39,10 +39,10 @@ from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import are_own, place_of, shown
 from dedup_job.mongo.reading import are_empty
 from dedup_job.mongo.refreshing import Refresher
-from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.mongo.undoing import finish_undo
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument, ListKind
 from dedup_job.runs.run_record import QUIET, About, Checkpoint, Progress, Run, Scope

@@ -22,11 +22,11 @@ from dedup_job.mongo.database_settings import Ranking
 from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.records import Record, Records
-from dedup_job.mongo.rollback import finish_undo
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.state import state_of
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
+from dedup_job.mongo.undoing import finish_undo
 from dedup_job.printing import brief, for_shell
 from dedup_job.runs.run_record import Progress
 from dedup_job.settings import Settings, expect_settings

@@ -174,7 +174,7 @@ class Commits:
         self._repeated(lambda: self._state.settle(number, values))
         self.generation = number
 
-    def take_back(self, record: Record, writes: Writes) -> None:
+    def revert(self, record: Record, writes: Writes) -> None:
         """Revert an unsettled commit of a former holder by `writes`, and clear its record."""
 
         def attempt() -> None:

@@ -321,7 +321,7 @@ def bring_back(
     return len(parts[0][2]), len(parts[1][2])
 
 
-def take_back(target: TargetReader, record: Record, session: ClientSession | None) -> None:
+def revert(target: TargetReader, record: Record, session: ClientSession | None) -> None:
     """Revert a commit that was cut off, except for documents that the source lacks. Repeatable."""
     run, keys, first = record[:3]
     chunks, back = RunChunks(target.runs, run), set[bytes]()

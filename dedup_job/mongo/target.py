@@ -34,7 +34,7 @@ from dedup_job.mongo.replacing import (
     ledger_rows,
     plan_removals,
     purge,
-    take_back,
+    revert,
     undecided_again,
 )
 from dedup_job.mongo.state import LAST_WORD_SECONDS, next_run
@@ -135,7 +135,7 @@ class Target(TargetReader):
         self.state.fence(state["token"])
         self.commits.generation = state["generation"]
         for record in unsettled(self.state.collection, state):
-            self.commits.take_back(record, partial(take_back, self, record))
+            self.commits.revert(record, partial(revert, self, record))
         self.commits.begin(state["id"])
         return state
 

@@ -4,7 +4,7 @@ import pytest
 from bson import json_util
 
 from dedup_job.messages import StateMismatch, UsageError
-from dedup_job.mongo import rollback
+from dedup_job.mongo import undoing
 from dedup_job.runs.status import Check
 from tests.proving import command, fill, good, refused, run_again
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
@@ -150,7 +150,7 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
 @pytest.fixture
 def many(any_database, monkeypatch):
     """Return a database with 40 exact duplicates, 10 to a chunk."""
-    monkeypatch.setattr(rollback, "CHUNK_ROWS", 10)
+    monkeypatch.setattr(undoing, "CHUNK_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)

@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_job.cli import console
-from dedup_job.mongo import rollback
+from dedup_job.mongo import undoing
 from dedup_job.runs.status import Check
 from tests.proving import command, good, names, refused, run_again
 from tests.running import (
@@ -88,7 +88,7 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
     made, tmp_path, monkeypatch, pages, then
 ):
     first = of_run(made, 1)
-    monkeypatch.setattr(rollback, "WRITE", 20)
+    monkeypatch.setattr(undoing, "WRITE", 20)
     with killed_at("delete target", pages + 1):
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()

@@ -16,7 +16,7 @@ from pymongo import common
 from dedup_job.commands import run as commands_run
 from dedup_job.commands.maintenance import break_lease, restore, undo_run
 from dedup_job.messages import StateMismatch, UsageError
-from dedup_job.mongo import id_keys, rollback, state
+from dedup_job.mongo import id_keys, state, undoing
 from dedup_job.mongo.commits import unsettled
 from dedup_job.mongo.replacing import RunChunks
 from tests.mongo.test_keep import KEEP, versions
@@ -98,8 +98,8 @@ LATE = {"insert target", "update target.runs", "delete target.runs"}
 def small(monkeypatch):
     """Make an operation several commits, and a run write three batches at once; wait little."""
     monkeypatch.setattr(commands_run, "writers_for", lambda _: 3)
-    monkeypatch.setattr(rollback, "CHUNK_ROWS", 3)
-    monkeypatch.setattr(rollback, "WRITE", 5)
+    monkeypatch.setattr(undoing, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(undoing, "WRITE", 5)
     monkeypatch.setattr(state.State, "_renew_always", lambda _: None)
     monkeypatch.setattr(common, "MIN_HEARTBEAT_INTERVAL", 0.01)
 

@@ -89,7 +89,7 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
         # without a bookmark the next run decides the documents again
         begin = {"undo": run, "last_run": next_run(state) - 1, "bookmark": None}
         target.retry(lambda: target.state.update(begin))
-        return _take_back(target, run, progress)
+        return _undo(target, run, progress)
 
 
 def finish_undo(target: Target) -> None:
@@ -98,7 +98,7 @@ def finish_undo(target: Target) -> None:
     if (run := state.get("undo")) is not None:
         progress = target.retry.progress
         progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
-        _take_back(target, run, progress)
+        _undo(target, run, progress)
 
 
 def _check_last(target: TargetReader, run: int) -> None:
@@ -134,7 +134,7 @@ def _check_last(target: TargetReader, run: int) -> None:
         )
 
 
-def _take_back(target: Target, run: int, progress: Progress) -> Undone:
+def _undo(target: Target, run: int, progress: Progress) -> Undone:
     row = target.retry(lambda: target.last_run({"_id": run})) or {}
     by_hand = str(row.get("status")) if is_by_hand(row) else ""  # maybe undone already
     doing = Message("undoing run {run}: reading", run=run)
