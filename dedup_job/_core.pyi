@@ -15,6 +15,7 @@ _Bools = NDArray[np.bool_]
 _Ints = NDArray[np.int64]
 _Words = NDArray[np.uint64]
 _Floats = NDArray[np.float64]
+_Tables = Mapping[str, NDArray[Any]]
 _Strings = tuple[_Bytes, _Ints, _Ints]  # data, starts, lengths; see native/bytes_column.py
 
 # core
@@ -33,7 +34,7 @@ STOP_WORD: float
 class Lexicon:
     nodes: int
 
-    def __init__(self, tables: Mapping[str, NDArray[Any]]) -> None: ...
+    def __init__(self, tables: _Tables) -> None: ...
     def find(self, words: _Strings) -> NDArray[np.int32]: ...
     def fingerprint(self, texts: _Strings, options: tuple[Any, ...]) -> _Bytes: ...
     def explain(
@@ -82,9 +83,7 @@ class Index:
     def find_ids(self, ids: _Strings) -> _Ints: ...
     def documents(self, numbers: _Ints) -> tuple[_Strings, _Words]: ...
     def set_gone(self, ids: _Strings, gone: bool) -> None: ...
-    def load(
-        self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], first: int = -1
-    ) -> None: ...
+    def load(self, facts: Mapping[str, Any], arrays: _Tables, first: int = -1) -> None: ...
     def dump(self, first: int, write: _Write) -> dict[str, Any]: ...
 
 FOUND: _Fields
@@ -134,7 +133,6 @@ MOST_NAMED: int
 MOST_SHOWN: int
 
 # judgment
-_Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model.py
 _Records = NDArray[np.uint8]  # the bytes of a structured array
 _Fields = tuple[tuple[str, str], ...]  # names and formats
 
@@ -145,8 +143,8 @@ class Judge:
     def __init__(
         self,
         lexicon: Lexicon,
-        tables: Mapping[str, NDArray[Any]],
-        models: Sequence[_Model],
+        tables: _Tables,
+        models: Sequence[_Tables],  # trees and calibration; see judgment/model.py
         *,
         heeded: int,
         confidence: float,
@@ -176,7 +174,7 @@ def sketch(
     sentences: bool = False,
     whole: bool = False,
 ) -> tuple[NDArray[np.uint32], _Words, ReadTexts | None]: ...
-def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
+def evaluate(model: _Tables, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
 
 BANDS: int
 BINS: int

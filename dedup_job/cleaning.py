@@ -18,7 +18,8 @@ from pydantic import BaseModel, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.bytes_column import BREAK, TextColumn, as_lines, pack, parted, rejoined, sums
+from dedup_job.native import bytes_column as columns
+from dedup_job.native.bytes_column import BREAK, TextColumn, pack
 
 _KEYWORDS: Final = frozenset({"*", "from", "to"})  # of selectors, besides elements
 _PROPERTY = re.compile(
@@ -94,7 +95,7 @@ class Cleaner:
     """
 
     def __init__(self, settings: CleaningSettings | None = None) -> None:
-        self.settings = settings if settings is not None else CleaningSettings()
+        self.settings = settings or CleaningSettings()
         self._core = _compiled(self.settings.html == "auto", self.settings.cut_at)
 
     def clean(self, text: str) -> str:
@@ -108,16 +109,17 @@ class Cleaner:
 
     def parts_cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n clean texts, whose parts are cleaned one by one; empty ones are left out."""
-        parts, counts = parted(texts)
+        parts, counts = columns.parted(texts)
         clean, cut, same, _ = self.cleaned(parts)
-        marked = rejoined(clean, counts)
-        all_same = sums(same.astype(np.int64), counts) == counts
-        return Cleaned(as_lines(clean, counts), sums(cut, counts), all_same, marked)
+        marked = columns.rejoined(clean, counts)
+        all_same = columns.sums(same.astype(np.int64), counts) == counts
+        lines, cut = columns.as_lines(clean, counts), columns.sums(cut, counts)
+        return Cleaned(lines, cut, all_same, marked)
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n clean texts; without changes the column itself."""
         changed, cut, strings, lengths = self._core.clean(texts.utf8(), _without_rules)
-        clean = TextColumn.of(strings, lengths)
+        clean = TextColumn(columns.BytesColumn(*strings), lengths)
         return Cleaned(texts.replaced(np.flatnonzero(changed), clean), cut, ~changed)
 
 
@@ -188,7 +190,9 @@ def _rules(
         if names is not None and (found := _selector(text, floor, braces.start())):
             selector, marked = found
             certain = marked or len(names) > 1 or names[0].startswith("mso-")
-            yield _with_comment(text, floor, selector), braces.end(), certain
+            before = text[floor:selector].rstrip()
+            comment = before.rfind("/*") if before.endswith("*/") else -1
+            yield selector if comment < 0 else floor + comment, braces.end(), certain
         floor = braces.end()
 
 
@@ -217,7 +221,7 @@ def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
     at = text.rfind("@", floor, brace)
     if at >= 0 and _AT_RULE.fullmatch(text, at, brace):
         return at, True
-    start, marked = None, False
+    start, marked = None, False  # read backwards, as long as each word can be part of a selector
     for token in reversed(list(_TOKEN.finditer(text, floor, brace))):
         if gap := token["gap"]:
             if start is not None and "\n" in gap and "," not in gap:
@@ -232,9 +236,3 @@ def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
         start = token.start()
         marked = marked or compound["mark"].startswith((".", "#"))
     return None if start is None else (start, marked)
-
-
-def _with_comment(text: str, floor: int, start: int) -> int:
-    before = text[floor:start].rstrip()
-    comment = before.rfind("/*") if before.endswith("*/") else -1
-    return start if comment < 0 else floor + comment

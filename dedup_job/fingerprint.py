@@ -56,15 +56,14 @@ class FingerprintSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class Sketcher:
-    """Sketches batches of texts for some channels; thread-safe, without state."""
+    """Sketches batches of texts for some channels; thread-safe, without state.
+
+    judge: returns the judge whose forms are sketched; without one a text is its own form.
+    """
 
     def __init__(
         self, channels: Collection[Channel], judge: Callable[[], _core.Judge] | None = None
     ) -> None:
-        """Take the channels, and a function that returns the judge whose forms are sketched.
-
-        Without a judge a text is its own form. Channel.FORM adds a key of the whole form.
-        """
         self._judge = judge
         columns = (*(Channel.MINHASH,) * _core.BANDS, Channel.SENTENCES, Channel.FORM)
         self.channels = tuple(channel for channel in columns if channel in channels)
@@ -100,7 +99,7 @@ class Explanation:
 
 
 class Fingerprinter:
-    """Fingerprints batches of texts; thread-safe, without state between batches."""
+    """Fingerprints batches of texts, sketched if there is a sketcher; thread-safe, stateless."""
 
     def __init__(
         self,
@@ -108,7 +107,6 @@ class Fingerprinter:
         lexicon: _core.Lexicon,
         sketcher: Sketcher | None = None,
     ) -> None:
-        """Take the settings, the dictionary, and the sketcher, None for fingerprints alone."""
         self._lexicon, self._sketcher = lexicon, sketcher
         self._options = (  # as in src/fingerprint/fingerprint.cpp
             settings.top_k,

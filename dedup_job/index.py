@@ -92,10 +92,7 @@ class KeptIndex:
         self._promised, self._load = counts, load
 
     def load_pending(self) -> bool:
-        """Call the `load` of `load_later`, once; after an error the next use calls it again.
-
-        Returns whether it was called now.
-        """
+        """Call the `load` of `load_later` until it succeeds once; return whether it was called."""
         with self._loads:
             if self._promised is None or self._is_loading:
                 return False
@@ -142,10 +139,7 @@ class KeptIndex:
         return referenced + np.flatnonzero(is_live)
 
     def add_reference(self, collection: str, index: "KeptIndex") -> None:
-        """Clear the index, and let the documents of a collection count as kept before all others.
-
-        index: of this collection; not to be used on its own afterwards.
-        """
+        """Clear the index, and take over that of a collection, as kept before all own documents."""
         self._references.append((collection, index.core))
         self.clear()
 
@@ -205,10 +199,7 @@ class KeptIndex:
     def add(
         self, keys: BytesColumn, texts: Fingerprints, groups: Mapping[int, int] | None = None
     ) -> None:
-        """Add n documents by their keys; they get the next numbers.
-
-        groups: by row, of documents that joined the group of another one.
-        """
+        """Add n documents under the next numbers; groups: by row, of ones that joined a group."""
         self.core.add(keys, texts.arrays, groups or {})
 
     def find(self, texts: Fingerprints) -> NDArray[np.void]:

@@ -21,7 +21,6 @@ from scikit_build_core import build as _build
 _NEEDED = "GCC 11, clang 14 or later"
 _PROGRAM = "#include <bit>\n#include <span>\nint main() { return std::popcount(0u); }\n"
 _ZIG = "ziglang>=0.13"
-_PARTS = {"CXX": "c++", "AR": "ar", "RANLIB": "ranlib"}
 
 
 def _compiles(compiler: str) -> bool:
@@ -56,39 +55,30 @@ def _compiler() -> Iterator[None]:
         yield
         return
     with tempfile.TemporaryDirectory() as folder:
-        made = {}
-        for variable, part in _PARTS.items():
-            script = Path(folder, part)
-            # baseline: the core runs on every processor of its kind
-            target = " -mcpu=baseline" if part == "c++" else ""
-            script.write_text(
-                f'#!/bin/sh\nexec "{sys.executable}" -m ziglang {part}{target} "$@"\n'
-            )
+        # baseline: the core runs on every processor of its kind
+        for tool in ("c++ -mcpu=baseline", "ar", "ranlib"):
+            script = Path(folder, tool.split()[0])
+            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ziglang {tool} "$@"\n')
             script.chmod(0o700)
-            made[variable] = str(script)
-        os.environ["CXX"] = made["CXX"]
-        tools = f"-DCMAKE_AR={made['AR']} -DCMAKE_RANLIB={made['RANLIB']}"
+        os.environ["CXX"] = str(Path(folder, "c++"))
+        tools = f"-DCMAKE_AR={folder}/ar -DCMAKE_RANLIB={folder}/ranlib"
         os.environ["CMAKE_ARGS"] = f"{os.environ.get('CMAKE_ARGS', '')} {tools}"
         yield
 
 
-def _with_compiler(requires: list[str]) -> list[str]:
+def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
+    """Return the packages that a build needs here."""
     if not Path(sysconfig.get_path("include"), "Python.h").exists():
         raise SystemExit(
             f"This machine lacks Python.h of Python {sysconfig.get_python_version()} (Debian, "
             "Ubuntu: sudo apt install python3-dev)."
         )
+    requires = _build.get_requires_for_build_wheel(config_settings)
     return requires if _find_compiler() else [*requires, _ZIG]
 
 
-def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
-    """Return the packages that building a wheel needs here."""
-    return _with_compiler(_build.get_requires_for_build_wheel(config_settings))
-
-
-def get_requires_for_build_editable(config_settings: dict[str, Any] | None = None) -> list[str]:
-    """Return the packages that an editable installation needs here."""
-    return _with_compiler(_build.get_requires_for_build_editable(config_settings))
+# pyproject.toml has no overrides by the state of a build.
+get_requires_for_build_editable = get_requires_for_build_wheel
 
 
 def build_wheel(folder: str, config_settings: Any = None, metadata: str | None = None) -> str:

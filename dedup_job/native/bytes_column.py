@@ -108,11 +108,6 @@ class TextColumn:
     strings: BytesColumn
     lengths: Ints
 
-    @classmethod
-    def of(cls, strings: tuple[Bytes, Ints, Ints], lengths: Ints) -> "TextColumn":
-        """Return the texts of arrays from compiled code."""
-        return cls(BytesColumn(*strings), lengths)
-
     def __len__(self) -> int:
         return len(self.lengths)
 

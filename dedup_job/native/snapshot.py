@@ -43,10 +43,7 @@ class NoSnapshotError(SnapshotError):
 
 
 class Snapshot(NamedTuple):
-    """The contents of a file: facts, and arrays by name.
-
-    An array is a private map of the file: changes stay in memory.
-    """
+    """The contents of a file: facts, and arrays by name, private maps: changes stay in memory."""
 
     facts: Mapping[str, Any]
     parts: Mapping[str, NDArray[Any]]
@@ -62,10 +59,8 @@ class Writer:
         stream.write(bytes(_PAGE))
 
     def add(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array, and zeros up to the next page.
-
-        Zeros are written, too: on a full disk, reading a hole through a map would end the process.
-        """
+        """Write an array, and zeros up to the next page."""
+        # on a full disk, reading a hole through a map would end the process
         data, digest = array.reshape(-1).view(np.uint8).data, xxhash.xxh3_128()
         zeros = bytes(_rounded(len(data)) - len(data))
         for chunk in (data, zeros):
@@ -94,10 +89,7 @@ def writing(file: Path) -> Iterator[Writer]:
 
 
 def mapped(folder: Path, dump: Callable[[Writer], None]) -> Snapshot:
-    """Map a temporary file of the arrays that `dump` writes; it is freed with the last array.
-
-    Raises OSError.
-    """
+    """Map a temporary file that `dump` writes, freed with the last array. Raises OSError."""
     make_private(folder)
     with tempfile.TemporaryFile(dir=folder) as stream:
         writer = Writer(stream)
@@ -150,10 +142,9 @@ def _header(stream: IO[bytes]) -> dict[str, Any]:
 def _read(stream: IO[bytes]) -> Snapshot:
     header, at, parts = _header(stream), _PAGE, dict[str, NDArray[Any]]()
     for about in header["arrays"]:
-        size, digest = about["room"], xxhash.xxh3_128()
+        size = about["room"]
         pages = mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_COPY, offset=at)
-        digest.update(pages)
-        if digest.hexdigest() != about["checksum"]:
+        if xxhash.xxh3_128_hexdigest(pages) != about["checksum"]:
             raise ValueError("wrong checksum")
         # if memory is short, a missing page is read alone, not with its neighbours
         pages.madvise(mmap.MADV_RANDOM)

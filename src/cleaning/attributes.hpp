@@ -215,7 +215,6 @@ private:
         0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178};
 
     static constexpr std::uint32_t FIRST_SURROGATE = 0xD800, LAST_SURROGATE = 0xDFFF;
-
     static bool is_surrogate(std::uint32_t point) { return FIRST_SURROGATE <= point && point <= LAST_SURROGATE; }
 
     // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese, another one or the end of
@@ -242,13 +241,9 @@ private:
         at += is_hex;
         const auto [value, stop] = is_hex ? number_at(text, at, 16, MOST_HEX_DIGITS) : number_at(text, at, 10, MOST_DIGITS);
         if (stop == at || stop == std::ssize(text) || text[stop] != ';') return {};
-        return {stop + 1, character(value), 0};
-    }
-
-    // numeric character reference end state
-    static std::uint32_t character(std::uint32_t value) {
-        if (FIRST_CONTROL <= value && value <= LAST_CONTROL) return CONTROLS[value - FIRST_CONTROL];
-        return value == 0 || value > LAST_POINT || is_surrogate(value) ? REPLACEMENT : value;
+        // numeric character reference end state
+        if (FIRST_CONTROL <= value && value <= LAST_CONTROL) return {stop + 1, CONTROLS[value - FIRST_CONTROL]};
+        return {stop + 1, value == 0 || value > LAST_POINT || is_surrogate(value) ? REPLACEMENT : value};
     }
 
     const Vocabulary& vocabulary_;

@@ -1,35 +1,10 @@
 // Characters: sixteen at a time, classes and kinds, marks beyond Unicode; words of ASCII in texts; the writer of a text.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cassert>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string_view>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include "core/text.hpp"
 
 namespace dedup::cleaning {
-
-// A byte for each of sixteen characters; 0xFF or 0 as the result of a test.
-using Lanes = std::uint8_t __attribute__((vector_size(16)));
-
-// The upper bits of the lanes.
-inline unsigned bits_of(Lanes lanes) {
-#if defined(__SSE2__)
-    return static_cast<unsigned>(_mm_movemask_epi8((__m128i)lanes));
-#else
-    unsigned bits = 0;
-    for (int i = 0; i < 16; i++) bits |= unsigned{lanes[i] >= 0x80} << i;
-    return bits;
-#endif
-}
 
 // Sixteen characters as bytes: 0xFF for all beyond 0xFE, 0 for numbers from 2**31 on, which are no characters.
 class Block {

@@ -177,7 +177,6 @@ private:
         return page_.copy(between, entry.math || entry.code ? how & ~TWICE : how);
     }
 
-    // Writes the text of a tag: the ends of elements, a line break, the beginning of its own.
     void read_tag(const Markup& found) {
         const int number = found.number;
         if (found.closes) {
@@ -203,7 +202,6 @@ private:
         }
     }
 
-    // Writes the formula of a script in TeX.
     void read_script(const Markup& found, Points content) {
         if (!holds(page_.attributes[Attribute::type], "math/tex")) return write_break(page_, found.roles, found.number);
         // the box before it shows the same formula
@@ -363,11 +361,6 @@ private:
 
 static_assert(TextReader::BEHIND >= BEHIND);
 
-void make_cleaner(Cleaner* made, const Vocabulary::References& references, bool html,
-                  const std::vector<std::vector<std::uint32_t>>& cut_at) {
-    new (made) Cleaner{Vocabulary(references), html, cut_at};
-}
-
 auto clean(const Cleaner& cleaner, const StringArrays& strings, nb::callable drop_rules) {
     const auto drop = [&](Points text, bool leading) {
         const nb::gil_scoped_acquire locked;
@@ -398,8 +391,8 @@ auto clean(const Cleaner& cleaner, const StringArrays& strings, nb::callable dro
 
 void bind_cleaning(nb::module_& m) {
     nb::class_<Cleaner>(m, "Cleaner", "Cleans texts; see cleaning.py.")
-        .def("__init__", &make_cleaner, nb::kw_only(), "references"_a, "html"_a, "cut_at"_a,
-             "references: code points by name; cut_at: code points of markers.")
+        .def(nb::init<const Vocabulary::References&, bool, const std::vector<std::vector<std::uint32_t>>&>(), nb::kw_only(),
+             "references"_a, "html"_a, "cut_at"_a, "references: code points by name; cut_at: code points of markers.")
         .def("clean", &clean, "texts"_a.noconvert(), "drop_rules"_a,
              "Clean n texts.\n\nReturn for each whether it changes, bool (n,), and the number of characters cut off, int64 (n,),\n"
              "then the clean texts of those that change and their lengths, int64. drop_rules: takes a text and whether it has no\n"

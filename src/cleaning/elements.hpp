@@ -271,7 +271,6 @@ private:
         if (spans & IS_LINED) out_.append(LINED + END);
     }
 
-    // Writes the end of the element on top.
     void end(Closed how) {
         const int top = page_.top();
         OpenElement& entry = page_.stack.back();

@@ -190,7 +190,6 @@ private:
         return blank || longest >= LONGEST_FENCE ? 0 : std::max(SHORTEST_FENCE, longest + 1);
     }
 
-    // Writes the first line of a fence around the code that begins here, if it needs one.
     void open_fence(Offset j) {
         fence_ = fence_length(j);
         if (!fence_) return;
@@ -280,7 +279,6 @@ private:
         out_.append("____");
     }
 
-    // Writes the white space and the openings before the next character.
     void flush() {
         write_openings();
         write_white(white_);

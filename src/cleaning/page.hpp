@@ -1,5 +1,4 @@
-// A page that is read: its text, its open elements, and the text with marks that it becomes; formulas, images, blanks and
-// line breaks as they are written to it.
+// A page that is read: its text, its open elements and its text with marks; writes formulas, images, blanks, line breaks.
 #pragma once
 #include <functional>
 
@@ -187,7 +186,6 @@ inline std::uint32_t script(Action action, int count) {
     return action == Action::index || action == Action::under || has_both(action) ? std::uint32_t{SUB} : 0;
 }
 
-// Writes the text before the next child.
 inline void begin_child(Page& page, OpenElement& entry) {
     Writer& out = page.out;
     const Action action = entry.action;
@@ -360,7 +358,6 @@ inline void write_source(Page& page) {
     medium.cut = page.out.size();
 }
 
-// Writes an element without content.
 inline void write_void(Page& page, Action action) {
     if (write_formula(page, Attribute::latex)) return;
     if (action == Action::field) write_field(page);

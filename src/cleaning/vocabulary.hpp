@@ -1,11 +1,7 @@
-// The vocabulary of markup: elements, attributes, character references, words of classes and styles, with their meaning in the
-// notation of clean text.
+// The vocabulary of markup: elements, attributes, references, words of classes and styles, and their meaning in clean text.
 #pragma once
 #include <map>
 #include <ranges>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cleaning/characters.hpp"
 
@@ -226,7 +222,7 @@ public:
     // References by name: the one or two characters of each.
     using References = std::map<std::string, std::vector<std::uint32_t>>;
 
-    explicit Vocabulary(const References& references) {
+    Vocabulary(const References& references) {
         const auto add = [&](Naming naming, std::string_view words, int value) {
             each_word(words, [&](std::string_view word) { names_[key_of<false>(naming, word)].value.value = value; });
         };

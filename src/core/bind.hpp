@@ -94,24 +94,20 @@ inline std::vector<std::uint32_t> points_of(const nb::str& text) {
 }
 
 // Tables from Python, arrays by name: what `view` returns is valid as long as the dict.
-class Tables {
-public:
-    explicit Tables(nb::dict arrays) : arrays_(std::move(arrays)) {}
+struct Tables {
+    nb::dict arrays;
 
     // Raises ValueError for an unknown name or another number of elements than `size`, TypeError for another type.
     template <class T>
     std::span<const T> view(const std::string& name, std::optional<std::size_t> size = {}) const {
-        if (!arrays_.contains(name.c_str())) refuse("there is no table `" + name + "`");
+        if (!arrays.contains(name.c_str())) refuse("there is no table `" + name + "`");
         In<T> found;
-        if (!nb::try_cast(arrays_[name.c_str()], found, false))
+        if (!nb::try_cast(arrays[name.c_str()], found, false))
             throw nb::type_error(("table `" + name + "` is an array of another type").c_str());
         if (size && found.size() != *size)
             refuse("table `" + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(*size));
         return dedup::view(found);
     }
-
-private:
-    nb::dict arrays_;
 };
 
 // A vector as an array of numpy's, which takes it over.

@@ -5,9 +5,6 @@
 // All others are left to the decoder. Format: bsonspec.org, version 1.1.
 #include <nanobind/stl/vector.h>
 
-#include <array>
-#include <cstring>
-
 #include "core/bind.hpp"
 
 using namespace nanobind::literals;

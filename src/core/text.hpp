@@ -4,8 +4,8 @@
 #include <Python.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -15,6 +15,9 @@
 #include <utility>
 #include <vector>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #define XXH_INLINE_ALL
 #include "third_party/xxhash.h"
 
@@ -144,6 +147,20 @@ T read_word(const std::uint8_t* from) {
     T word;
     std::memcpy(&word, from, sizeof word);
     return word;
+}
+
+// A byte for each of sixteen values; 0xFF or 0 as the result of a test.
+using Lanes = std::uint8_t __attribute__((vector_size(16)));
+
+// The upper bits of the lanes.
+inline unsigned bits_of(Lanes lanes) {
+#if defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_epi8((__m128i)lanes));
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < 16; i++) bits |= unsigned{lanes[i] >= 0x80} << i;
+    return bits;
+#endif
 }
 
 constexpr std::size_t MOST_UTF8_BYTES = 4;  // of a code point

@@ -31,7 +31,6 @@ std::int64_t estimate_pairs(const Prints& texts) {
     return count;
 }
 
-// A copy of some rows.
 struct PrintRows {
     std::vector<Fingerprint> texts;
     std::vector<std::uint32_t> keys;
@@ -164,7 +163,6 @@ BatchPart Decider::look_up(const Batch& batch, std::size_t first, std::size_t co
     return part;
 }
 
-// Finds the kept document with the same text as each.
 void Decider::find_twins(const Batch& batch, BatchPart& part) {
     std::vector<std::int64_t> numbers;
     for (BatchPart::Row& row : part.rows) {
@@ -183,7 +181,6 @@ void Decider::find_twins(const Batch& batch, BatchPart& part) {
     }
 }
 
-// Finds the open rows, and the first text of the part that is the same as each.
 void Decider::find_alike(const Batch& batch, BatchPart& part) {
     std::unordered_map<std::uint64_t, std::vector<std::size_t>> firsts;  // by digest
     for (std::size_t row = 0; row < part.size(); row++) {
@@ -194,10 +191,8 @@ void Decider::find_alike(const Batch& batch, BatchPart& part) {
         const Bytes text = batch.texts[part.first + row];
         const auto first = std::ranges::find_if(
             same, [&](std::size_t earlier) { return std::ranges::equal(batch.texts[part.first + earlier], text); });
-        if (first == same.end())
-            same.push_back(row);
-        else
-            part.rows[row].alike = *first;
+        if (first == same.end()) same.push_back(row);
+        else part.rows[row].alike = *first;
     }
 }
 
@@ -273,11 +268,10 @@ void Decider::add_to_index(Course& course, BatchPart& part) {
     kept_.add(first, std::move(texts), std::move(ranks));
     const Timer timer(seconds_.parallel);
     index_.add(ids.view(), PrintRows(batch.prints, rows).prints(), stored, rules_.threads);
-    if (visibility.most_same() > 1) index_.count_unindexed(visibility.unseen());
+    index_.count_unindexed(visibility.unseen());
     index_.found_groups(first);
 }
 
-// Enters the outcome of each text, and the values of its pair, if there is one.
 void Decider::enter_pairs(Course& course, PairTexts& texts, BatchPart& part) {
     std::vector<std::size_t> rows;
     std::vector<RowPair> pairs, joined;
@@ -340,10 +334,8 @@ void Decider::enter_superseded(Course& course, PairTexts& texts, const BatchPart
             made.differences = turned(std::move(texts.differences(both)[0]));
             kept_.add_near(group, made.id);
         }
-        if (course.is_new(superseded))
-            course.replace(std::move(made), superseded);
-        else
-            course.decisions.superseded.push_back(std::move(made));
+        if (course.is_new(superseded)) course.replace(std::move(made), superseded);
+        else course.decisions.superseded.push_back(std::move(made));
     }
     if (!part.is_ranked) return;
     for (std::size_t row = part.first; row < part.first + part.size(); row++) {
@@ -353,7 +345,6 @@ void Decider::enter_superseded(Course& course, PairTexts& texts, const BatchPart
     }
 }
 
-// Enters the kept documents whose texts are missing.
 void Decider::enter_missing(Course& course, const BatchPart& part) {
     const auto enter = [&](std::size_t row, std::int64_t number) {
         if (part.rows[row].state == TextState::repeated) return;

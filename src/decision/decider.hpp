@@ -33,20 +33,11 @@ public:
         return of_each(pairs, judgment::Verdict{.state = judgment::State::gone}, [&](const auto& there) { return judge(there); });
     }
     std::vector<judgment::Verdict> judge(std::span<const judgment::Pair> pairs) const {
-        std::vector<judgment::Verdict> verdicts(pairs.size());
-        const Timer timer(seconds_);
-        if (judge_ != nullptr) judge_->judge(pairs, threads_, verdicts);
-        else std::ranges::fill(verdicts, judgment::Verdict{.similarity = 1, .state = judgment::State::joined});
-        return verdicts;
+        return verdicts(pairs, &judgment::Judge::judge);
     }
     // Returns verdicts with the similarities of pairs, NaN if a text is missing.
     std::vector<judgment::Verdict> measure(std::span<const RowPair> pairs) {
-        return of_each(pairs, judgment::Verdict{}, [&](const std::vector<judgment::Pair>& there) {
-            std::vector<judgment::Verdict> verdicts(there.size(), {.similarity = 1});
-            const Timer timer(seconds_);
-            if (judge_ != nullptr) judge_->measure(there, threads_, verdicts);
-            return verdicts;
-        });
+        return of_each(pairs, judgment::Verdict{}, [&](const auto& there) { return verdicts(there, &judgment::Judge::measure); });
     }
     std::vector<Differences> differences(std::span<const RowPair> pairs) {
         if (!names_) return std::vector<Differences>(pairs.size());
@@ -62,6 +53,14 @@ public:
     }
 
 private:
+    // Returns the verdicts that a method of the judge sets; without a judge all pairs are joined.
+    std::vector<judgment::Verdict> verdicts(std::span<const judgment::Pair> pairs, auto method) const {
+        std::vector<judgment::Verdict> made(pairs.size(), {.similarity = 1, .state = judgment::State::joined});
+        const Timer timer(seconds_);
+        if (judge_ != nullptr) (judge_->*method)(pairs, threads_, made);
+        return made;
+    }
+
     // Returns the results of `compare` for the pairs without a missing text, `otherwise` for the others.
     template <class T>
     std::vector<T> of_each(std::span<const RowPair> pairs, const T& otherwise, auto compare) {
@@ -181,10 +180,8 @@ private:
         std::vector<RowPair> known;
         std::vector<judgment::Pair> fetched;
         for (const auto& [row, member] : pairs) {
-            if (member >= 0)
-                known.push_back({row, member});
-            else
-                fetched.push_back({texts.own(row), texts_[static_cast<std::size_t>(~member)]});
+            if (member >= 0) known.push_back({row, member});
+            else fetched.push_back({texts.own(row), texts_[static_cast<std::size_t>(~member)]});
         }
         const std::vector<judgment::Verdict> of_known = texts.judge(known), of_fetched = texts.judge(fetched);
         std::size_t i = 0, j = 0;

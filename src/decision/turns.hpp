@@ -2,9 +2,6 @@
 #pragma once
 #include <deque>
 #include <functional>
-#include <limits>
-#include <map>
-#include <optional>
 #include <unordered_set>
 
 #include "index/index.hpp"

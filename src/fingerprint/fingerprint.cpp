@@ -1,8 +1,6 @@
 // The distinct features of a text with their weights, and the fingerprint made of them: a 64-bit simhash (Charikar,
 // "Similarity estimation techniques from rounding algorithms", STOC 2002).
 #include <cmath>
-#include <cstring>
-#include <optional>
 
 #include "core/bind.hpp"
 #include "fingerprint/jieba.hpp"
@@ -253,7 +251,6 @@ Lexicon lexicon_of(const Tables& tables) {
     };
 }
 
-// The class of each character of the basic plane.
 std::vector<std::uint8_t> classes_of_characters() {
     std::vector<std::uint8_t> classes(PLANE);
     for (std::uint32_t point = 0; point < PLANE; point++) {
@@ -324,7 +321,6 @@ Out<std::uint8_t> fingerprint(const Lexicon& lexicon, const StringArrays& string
     }));
 }
 
-// Route, tokens, and features with their weights, the heaviest first.
 nb::tuple explain(const Lexicon& lexicon, nb::str text, const FeatureOptions::Values& options) {
     const std::vector<std::uint32_t> points = points_of(text);
     Fingerprinter made(lexicon, options);
@@ -345,7 +341,7 @@ nb::tuple explain(const Lexicon& lexicon, nb::str text, const FeatureOptions::Va
 
 void bind_fingerprint(nb::module_& m) {
     nb::class_<Lexicon>(m, "Lexicon", "The dictionary, in tables by name; see fingerprint.py.")
-        .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of(Tables(tables))); },
+        .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of({tables})); },
              nb::keep_alive<1, 2>(), "tables"_a)
         .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for unknown words.")
         .def("fingerprint", &fingerprint, "texts"_a.noconvert(), "options"_a,

@@ -6,16 +6,10 @@
 // go to a hidden Markov model, unless the run is a word of the dictionary. All other characters are tokens of their own.
 // Float additions run in jieba's order, or ties would break differently.
 #pragma once
-#include <array>
 #include <limits>
 #include <numeric>
-#include <string_view>
 
 #include "core/text.hpp"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace dedup {
 

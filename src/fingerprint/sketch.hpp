@@ -3,8 +3,6 @@
 // Each gram goes to one of the bins, which keep their least hash (Li, Owen, Zhang, "One permutation hashing", NIPS 2012); a
 // bin that stays empty is filled from further rounds.
 #pragma once
-#include <array>
-
 #include "core/text.hpp"
 
 namespace dedup {

@@ -1,6 +1,4 @@
-// Entry points of the index module.
-//
-// Files are checked as a whole before they are loaded; `load` only checks that their arrays fit each other.
+// Entry points of the index. Files are checked whole before they are loaded; `load` only checks that their arrays fit.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,12 +10,6 @@ namespace dedup {
 namespace {
 
 constexpr std::size_t THREADS = 1;  // loading from a target waits for its documents
-
-void make_index(Index* made, int distance, bool by_simhash, std::tuple<std::size_t, std::int64_t, std::int64_t> limits,
-                const std::vector<Index::Reference>& references) {
-    const auto [equal, same, same_sketched] = limits;
-    new (made) Index(distance, by_simhash, {equal, same, same_sketched}, references);
-}
 
 void add(Index& index, const StringArrays& fields, const PrintArrays& arrays, const nb::dict& groups) {
     const Prints texts = prints_of(arrays);
@@ -100,7 +92,6 @@ Pages<T> pages_of(const Tables& tables, const std::string& name) {
     return Pages<T>(std::span(reinterpret_cast<T*>(const_cast<std::uint8_t*>(found.data())), found.size() / sizeof(T)));
 }
 
-// Calls use(name, array) for the arrays of a member of a segment.
 template <class Member>
 void each_array(Member& member, auto use) {
     if constexpr (std::is_same_v<const Member, const HammingIndex>) {
@@ -134,7 +125,7 @@ void load_columns(KeyIndex& made, const Tables& tables, const std::string& name,
 
 std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, const nb::dict& arrays) {
     auto made = index.new_segment();
-    const Tables tables(arrays);
+    const Tables tables{arrays};
     const auto columns = [&](const char* name) { return nb::cast<ColumnFacts>(facts[name]); };
     const auto map = [&]<class T>(const char* name, Pages<T>& to) { to = pages_of<T>(tables, name); };
     each_array(made->ids, map);
@@ -164,7 +155,7 @@ void load(Index& index, const nb::dict& facts, const nb::dict& arrays, std::int6
     const std::size_t behind = own.size() - (own.back()->size() == 0);
     index.seal(first < 0 ? behind : static_cast<std::size_t>(first), segment_of(index, facts, arrays));
     if (first >= 0) return;
-    const Tables tables(arrays);
+    const Tables tables{arrays};
     const auto numbers = [&](const char* name) { return std::span<const std::int64_t>(pages_of<std::int64_t>(tables, name)); };
     index.restore(numbers("gone"), numbers("superseded"), numbers("members"), numbers("groups"));
 }
@@ -245,22 +236,17 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
 
 void bind_index(nb::module_& m) {
     nb::class_<Index>(m, "Index", "The index of kept documents; see index.py.")
-        .def("__init__", &make_index, "distance"_a, "by_simhash"_a, "limits"_a,
-             "references"_a = std::vector<Index::Reference>(),
-             "references: names and indexes of collections whose documents count as kept before all others.")
-        .def("add", &add, "ids"_a.noconvert(), "prints"_a.noconvert(), "groups"_a,
-             "Add n documents by their `_id` fields; groups: by row, of documents that joined one.")
-        .def("find", &find, "prints"_a.noconvert(), "Return the kept documents that n texts find, records of FOUND.")
+        .def(nb::init<int, bool, const IndexLimits::Values&, const std::vector<Index::Reference>&>(), "distance"_a, "by_simhash"_a,
+             "limits"_a, "references"_a = std::vector<Index::Reference>())
+        .def("add", &add, "ids"_a.noconvert(), "prints"_a.noconvert(), "groups"_a)
+        .def("find", &find, "prints"_a.noconvert())
         .def("find_ids", &find_ids, "ids"_a.noconvert(),
              "Return the number of the live document of this collection with each `_id` field, -1 if there is none.")
-        .def("documents", &documents, "numbers"_a.noconvert(), "Return `_id` fields and fingerprints of documents.")
-        .def("set_gone", &set_gone, "ids"_a.noconvert(), "gone"_a,
-             "Tombstone documents: equal texts alone find them. Or restore the last ones with these `_id` fields.")
+        .def("documents", &documents, "numbers"_a.noconvert())
+        .def("set_gone", &set_gone, "ids"_a.noconvert(), "gone"_a)
         .def("load", &load, "facts"_a, "arrays"_a, "first"_a = -1,
              "Append the segment of a dump, with its marks; or replace the segments from `first` on by it.")
-        .def("dump", &dump, "first"_a, "write"_a,
-             "Call write(name, bytes) for the arrays of the segments from `first` on, merged, and for the marks of all\n"
-             "documents; return the facts.")
+        .def("dump", &dump, "first"_a, "write"_a, "Call write(name, bytes) for the arrays of KeptIndex.dump; return the facts.")
         .def_prop_ro("counts", [](const Index& index) {
             return nb::make_tuple(index.size(), index.referenced(), index.live(), index.unindexed());
         })

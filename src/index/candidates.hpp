@@ -1,16 +1,8 @@
 // Candidates of texts: earlier texts with a key in common or a near fingerprint, in the index and in a batch.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <span>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "core/system.hpp"
-#include "core/text.hpp"
 #include "fingerprint/sketch.hpp"
 
 namespace dedup {
@@ -228,8 +220,6 @@ public:
     };
     explicit BatchVisibility(Batch&& batch) : batch_(std::move(batch)) { reset(); }
 
-    std::int64_t most_same() const { return batch_.most_same; }
-
     // Marks no row as kept.
     void reset() {
         const std::size_t n = batch_.rows.size();
@@ -259,8 +249,8 @@ public:
         }
     }
 
-    // How many kept rows no later text finds by their fingerprint.
-    std::int64_t unseen() const { return unseen_; }
+    // How many kept rows no later text finds by their fingerprint; 0 if sketches find them.
+    std::int64_t unseen() const { return batch_.most_same > 1 ? unseen_ : 0; }
 
     // Columns that hold each kept row, as bits.
     std::span<const std::uint32_t> stored() const { return stored_; }

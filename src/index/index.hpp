@@ -14,6 +14,8 @@ namespace dedup {
 // The most documents that one key of a column finds, the first ones; that one fingerprint finds; and that it finds if there
 // are sketches, which find the others.
 struct IndexLimits {
+    using Values = std::tuple<std::size_t, std::int64_t, std::int64_t>;  // as they come from Python
+
     std::size_t equal;
     std::int64_t same, same_sketched;
 };
@@ -26,8 +28,8 @@ public:
     using Reference = std::pair<std::string, Index*>;
 
     // references: their documents count as kept before all others; this takes over their segments.
-    Index(int distance, bool by_simhash, IndexLimits limits, std::span<const Reference> references)
-        : distance_(distance), by_simhash_(by_simhash), limits_(limits), segments_{new_segment()} {
+    Index(int distance, bool by_simhash, const IndexLimits::Values& limits, const std::vector<Reference>& references)
+        : distance_(distance), by_simhash_(by_simhash), limits_(std::make_from_tuple<IndexLimits>(limits)), segments_{new_segment()} {
         for (const auto& [name, reference] : references) {
             for (std::size_t number = 0; number < reference->marks_.size(); number++) {
                 if (reference->marks_[number] != 0) mark(referenced_ + number) = reference->marks_[number];

@@ -5,13 +5,7 @@
 // bucket is fetched well before it is needed. Once buckets are full on average, a column is rebuilt with some more of
 // them, so the load stays the same, and a look-up is a cache miss.
 #pragma once
-#include "core/system.hpp"
-#include "core/text.hpp"
 #include "index/candidates.hpp"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace dedup {
 
@@ -29,17 +23,9 @@ struct alignas(64) Bucket {
     bool is_full() const { return count == ENTRIES; }
     // Returns a bit for each entry with this tag.
     std::uint64_t equal_tags(std::uint8_t tag) const {
+        const auto* const line = reinterpret_cast<const Lanes*>(this);
         std::uint64_t equal = 0;
-#if defined(__SSE2__)
-        const auto* line = reinterpret_cast<const __m128i*>(this);
-        const __m128i all = _mm_set1_epi8(static_cast<char>(tag));
-        for (int i = 0; i < 4; i++) {
-            const int part = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(line + i), all));
-            equal |= static_cast<std::uint64_t>(part) << 16 * i;
-        }
-#else
-        for (std::size_t i = 0; i < ENTRIES; i++) equal |= std::uint64_t{tags[i] == tag} << i;
-#endif
+        for (int i = 0; i < 4; i++) equal |= std::uint64_t{dedup::bits_of((Lanes)(line[i] == tag))} << 16 * i;
         return equal & ones(count);
     }
 };
@@ -91,10 +77,8 @@ public:
             if (row + SECOND_AHEAD < keys.size()) fetch_free(keys[row + SECOND_AHEAD]);
             std::size_t equal = 0;
             if (most_equal > 0) find(keys[row], equal_tags(keys[row]), [&](std::uint64_t) { equal++; });
-            if (stored(row) && (most_equal == 0 || equal < most_equal))
-                put(keys[row], first + row);
-            else
-                dropped++;
+            if (stored(row) && (most_equal == 0 || equal < most_equal)) put(keys[row], first + row);
+            else dropped++;
         }
         return dropped;
     }

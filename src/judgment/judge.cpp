@@ -155,7 +155,7 @@ Relations relations(const Tables& tables) {
 }
 
 Model model_of(nb::dict arrays) {
-    const Tables tables(arrays);
+    const Tables tables{arrays};
     const auto numbers = [&](const char* name) { return tables.view<std::int32_t>(name); };
     const auto values = [&](const char* name) { return tables.view<double>(name); };
     const Model model{numbers("feature"), numbers("left"), numbers("right"), numbers("roots"),
@@ -166,7 +166,7 @@ Model model_of(nb::dict arrays) {
 
 void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std::vector<nb::dict>& models,
                 std::uint32_t heeded, double confidence, std::uint8_t kind, std::uint8_t judging, double similarity) {
-    const Tables tables(arrays);
+    const Tables tables{arrays};
     Judge::Models each;
     static constexpr double NOTHING[] = {0};
     each.fill({.scores = NOTHING, .probabilities = NOTHING});

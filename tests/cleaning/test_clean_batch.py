@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings, drop_leading_rules
@@ -34,6 +34,7 @@ SETTINGS = st.builds(
 
 @settings(max_examples=200)
 @given(TEXTS, SETTINGS)
+@example([], CleaningSettings())
 def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_reference(texts, options):
     cleaner = Cleaner(options)
     cleaned, same = cleaner.clean_all(texts), cleaner.cleaned(pack(texts)).same
@@ -61,20 +62,6 @@ def test_plain_text_stays_without_a_copy(text):
     assert Cleaner().cleaned(packed).texts is packed
 
 
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
-        ("  两端\t\n", "两端"),
-        ("一 \u2028 二\u3000\u3000三\t四", "一\n二 三 四"),
-        ("\ufeff开头 \u200b 中\u200b间", "开头 中间"),
-        ("\n \r\n", ""),
-        ("\x1f", ""),
-    ],
-)
-def test_the_white_space_of_plain_text_is_folded(text, folded):
-    assert Cleaner().clean(text) == folded
-
-
 def test_each_character_is_cleaned_as_by_the_reference():
     """White space, line breaks and invisible characters of all Unicode."""
     characters = (one for one in map(chr, range(sys.maxunicode + 1)) if one != BREAK)
@@ -83,7 +70,3 @@ def test_each_character_is_cleaned_as_by_the_reference():
     plane = 2 * 65535
     assert all(clean(texts[i]) == cleaned[i] for i in range(plane))
     assert cleaned[plane:] == texts[plane:]  # nothing from there on is anything but a letter
-
-
-def test_an_empty_batch_stays_empty():
-    assert Cleaner().clean_all([]) == []

@@ -1,5 +1,6 @@
 """Which `<` begins a tag and which `&` a reference, in markup as broken as it comes."""
 
+import re
 from html.entities import html5
 
 import pytest
@@ -7,28 +8,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
-from tests.cleaning.reference import clean
+from tests.cleaning.reference import clean, folded
 
 NAMES = """
     p b i a span div br h1 strong o:p st1:x x-y title script style xmp iframe text data path q P DIV
     ScRipt nobody o:p-x w:p x.y a- b: my-note
 """
 ATTRIBUTES = [
-    *(
-        "",
-        "",
-        "",
-        " ",
-        "/",
-        " /",
-        "\t/ ",
-        " a",
-        " a=1",
-        ' a="&amp;<b>"',
-        " a='&lt'",
-        " a=1=2",
-        " =",
-    ),
+    *[""] * 3,
+    *(" ", "/", " /", "\t/ ", " a", " a=1", ' a="&amp;<b>"', " a='&lt'", " a=1=2", " ="),
     *(" 甲=1", " a甲=1", " a😀=1", " a = 'x", ' a="', " a=x/", " a=`", " :a@b=1 #c *d", "//a=1//"),
     *("\u3000a\u2028=\x85'1'", " a='1'b", ' a="1"=', ' a=\\"b>c\\"', " a=\\'", ' a=b"', " 甲 a=1"),
     *(" =1", ' style="x:"y""', " file=/u/1.png src=none.gif"),
@@ -72,14 +60,8 @@ RARE = [
     *("<!--", "<!-->", "<!doctype html>", "<!DOCTYPE", "<!doctypex>", "<?xml ?>", "<?php >"),
     *("<!x>", "<![if x]>", "<![ endif]>", "<![ıf]>", "<?mſo>", "<![CDATA["),
 ]
-PARTS = (
-    TAGS
-    | TAGS
-    | TAGS
-    | st.sampled_from(TEXT)
-    | st.sampled_from(REFERENCES.split())
-    | st.sampled_from(RARE)
-)
+OTHERS = map(st.sampled_from, (TEXT, REFERENCES.split(), RARE))
+PARTS = st.one_of(TAGS, TAGS, TAGS, *OTHERS)
 
 
 @settings(max_examples=400)
@@ -106,3 +88,33 @@ def test_each_reference_means_the_characters_of_the_standard():
 @pytest.mark.parametrize("mark", ["<", "&", "<!--", "<script>", '<a href="', "{", "</b"])
 def test_marks_that_begin_nothing_are_kept(mark):
     assert Cleaner().clean(mark * 1000) == mark * 1000
+
+
+MARKS = """
+    <p> </p> <b> </b> <br/> <!-- --> <script> </script> <template> </template> <pre> <code> </code>
+    <title> </title> <textarea> <xmp> </xmp> <frameset> <select> <plaintext> <o:p> <![CDATA[ ]]>
+    <u> </u> <sup> </sup> <ol> <li> </ol> <table> <tr> <td> </td> </tr> </table> <ruby> <rt> </rt>
+    <mfrac> <img> <input> <?xml <!doctype &lt; &#0; & < > " ' = a= { } .a{color:red} /* */ 若 x
+"""
+FRAGMENTS = st.sampled_from(
+    [*MARKS.split(), "<div class='a'>", "@media x{", " ", "\n", "\0", "\ud800"]
+)
+DROPPING = re.compile("<!--|<script>|<template>|[<][?!][a-z]|[{\"']")
+CODE = re.compile(r"^(`{3,})\n.*?\n\1$", re.MULTILINE | re.DOTALL)
+
+
+@given(st.lists(FRAGMENTS | st.text(alphabet="ab<>&;/!-= ", max_size=4), max_size=30))
+def test_words_outside_of_dropped_elements_are_kept(parts):
+    """Marker words between any broken markup come out in their order, each once."""
+    parts = [part for part in parts if not DROPPING.search(part)]
+    raw = "".join(f"{part}【{number}】" for number, part in enumerate(parts))
+    found = re.findall("【([0-9]+)】", Cleaner().clean(raw))
+    assert found == [str(number) for number in range(len(parts))]
+
+
+@given(st.lists(FRAGMENTS, max_size=30).map("".join))
+@example("<code> \0<p><p><b></code>")
+def test_the_result_has_no_superfluous_white_space(text):
+    """The remains of markup are folded, too; fenced code keeps its white space."""
+    outside = CODE.sub("code", Cleaner().clean(text))
+    assert outside == folded(outside)

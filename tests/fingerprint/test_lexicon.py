@@ -24,7 +24,6 @@ def nodes(lexicon, words):
 
 
 def lexicon_of(words):
-    """Return a lexicon of some words."""
     frequencies = {word: len(words) - i for i, word in enumerate(words)}
     return _core.Lexicon(build_lexicon(frequencies, 10**6, hmm({}, -9.0), {"一": 1.0}, []))
 
@@ -74,7 +73,6 @@ print(int(stage.fingerprint(["光合作用是绿色植物利用光能把二氧�
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty folder for the caches."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path / "cache" / "dedup"

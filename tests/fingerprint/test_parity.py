@@ -20,17 +20,9 @@ PIECE = (
 )
 STRINGS = st.lists(PIECE, max_size=25).map("".join)
 OPTIONS = [
-    {"top_k": 0},
-    {"top_k": 50},
-    {"top_k": 128},
-    {"top_k": 2},
-    {"top_k": 7},
-    {"weighting": "uniform"},
-    {"weighting": "uniform", "top_k": 0},
-    {"ngram": 0},
-    {"ngram": 1},
-    {"ngram": 2, "weighting": "uniform"},
-    {"ngram": 8},
+    *({"top_k": count} for count in (0, 50, 128, 2, 7)),
+    *({"ngram": size} for size in (0, 1, 8)),
+    *({"weighting": "uniform", **more} for more in ({}, {"top_k": 0}, {"ngram": 2})),
 ]
 LONG = ["".join(SENTENCES) * 3, "，".join(MIXED), "".join(reversed("".join(SENTENCES)))]
 

@@ -17,7 +17,7 @@ from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, 
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
 from dedup_job.native.bytes_column import bytes_of, pack, strings_of
 from tests.cleaning.test_golden import PAGES
-from tests.cleaning.test_properties import MARKS
+from tests.cleaning.test_markup import MARKS
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS

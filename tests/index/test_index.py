@@ -44,7 +44,6 @@ def prints_of(values, short=None, keys=None, bits=None, digests=None):
 
 
 def keyed(keys):
-    """Return short texts with keys."""
     return prints_of([0] * len(keys), [True] * len(keys), keys)
 
 
@@ -190,7 +189,6 @@ def by_dictionary(stored, queries, most=128):
 
 
 def saved_and_loaded(index, folder):
-    """Return a copy of an index by way of a file."""
     with snapshot.writing(folder / "one") as writer:
         index.dump(writer)
     loaded = KeptIndex(index._settings)
