@@ -129,10 +129,6 @@ def judges(options):
     return options.get("judge") == Judging.DIFFERENCES
 
 
-def naive_of(options, **more):
-    return NaiveFirstWins(**options, verdict=verdict, **more)
-
-
 def channels_of(options):
     return (*options["channels"], *([Channel.FORM] if judges(options) else []))
 
@@ -318,7 +314,7 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     rows, cuts, _ = run
     rising = rng.choice([0, 1])
     ranks = {n: rising * n + rng.randint(0, most) for n in range(len(rows))}
-    naive = naive_of(options, ranks=ranks)
+    naive = NaiveFirstWins(**options, verdict=verdict, ranks=ranks)
     decider = decider_of(options)
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
     found, expected, groups, counts = {}, {}, {}, Counts()
