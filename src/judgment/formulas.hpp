@@ -1,6 +1,5 @@
-// Formulas in one line: \frac{a}{b} is a/b, \leq is ≤, without braces and commands of layout. Brackets ⟨ and ⟩ are around a
-// fraction, power or index of more than a number or a letter. Images and emphasis become marks, which no folded text holds.
-// And the keys of images.
+// Formulas in one line: \frac{a}{b} is a/b, \leq is ≤, without braces and layout. Brackets ⟨ and ⟩ are around a fraction,
+// power or index of more than a number or a letter. Images, whose keys are here, and emphasis become marks of their own.
 #pragma once
 #include "judgment/form_tables.hpp"
 
@@ -55,7 +54,9 @@ private:
                 return i + 1;
             case U'`': return i + 1;
             case U'!':
-                if ((end = image(i))) return end;
+            case U'(':
+                end = c == U'!' ? image(i) : enumerated(i);
+                if (end) return end;
                 break;
             case U'[':
                 end = text.closing(i, 60);
@@ -65,9 +66,6 @@ private:
             case U']':
                 if (!(end = mark_end(i))) break;
                 out_.push_back(CLOSE_MARK);
-                return end;
-            case U'(':
-                if (!(end = enumerated(i))) break;
                 return end;
         }
         const bool ranges = (c == U'~' || c == U'—') && text.is(i - 1, Class::digit) && text.is(i + 1, Class::digit);
@@ -106,7 +104,7 @@ private:
             put(text.is_in(j, U"%_") ? text.at(j) : U' ');
             return j + 1;
         }
-        const auto [flags, sign, key] = text.tables.word(text.text.subspan(i, j - i));
+        const auto [flags, sign, spelling, key] = text.tables.word(text.text.subspan(i, j - i));
         const std::size_t behind = text.skip(j);
         const bool brace = text.at(behind) == U'{';
         apart_ = true;

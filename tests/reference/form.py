@@ -46,7 +46,7 @@ class Token:
 
 @dataclass
 class Form:
-    """Tokens by part; lines: of the stem; asked: of stem and choices."""
+    """Tokens by part; lines: of the stem; compared: of stem and choices."""
 
     stem: list[Token]
     choices: list[list[Token]]

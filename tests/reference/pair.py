@@ -41,7 +41,7 @@ def features_of(a, b):
 
 
 def _order(form):
-    tokens = [*form.asked, *form.answer, *form.explanation]
+    tokens = [*form.compared, *form.answer, *form.explanation]
     parts = [len(form.stem), len(form.answer), *map(len, form.choices)]
     return len(tokens), [(list(map(ord, t.text)), t.clause) for t in tokens], parts
 
@@ -130,7 +130,7 @@ def _stem_features(a, b, changes):
     edge = sum(one.weight for one in real if not one.replaced and one.difference.clauses)
     total = max(weight_of(a.stem), weight_of(b.stem), 1.0)
     whole_a, whole_b = text_of(a.stem), text_of(b.stem)
-    letters = _letters(a.asked, b.asked)
+    letters = _letters(a.compared, b.compared)
     begins = [x.key == y.key for x, y in zip(a.stem[:8], b.stem[:8], strict=False)]
     han = len(re.findall("[\u3400-\u9fff]", whole_a + whole_b))
     return {
@@ -159,7 +159,7 @@ def _stem_features(a, b, changes):
 
 def _grammar(a, b):
     """Return how many light words only one form has; 1 if the order of the stems' differs."""
-    x, y = (Counter(keys_of(t for t in one.asked if t.flags & Flag.GRAMMAR)) for one in (a, b))
+    x, y = (Counter(keys_of(t for t in one.compared if t.flags & Flag.GRAMMAR)) for one in (a, b))
     stems = {keys_of(t for t in one.stem if t.flags & Flag.GRAMMAR) for one in (a, b)}
     return min(max((x - y).total() + (y - x).total(), len(stems) > 1), 6)
 
@@ -235,7 +235,7 @@ def _own_features(a, b, differences):
     same = {
         t.key for one in map(Change, unmoved) if one.null or one.alike for t in one.difference.both
     }
-    of_a, of_b = _weights(a.asked), _weights(b.asked)
+    of_a, of_b = _weights(a.compared), _weights(b.compared)
     totals = [sum(of_a.values()), sum(of_b.values())]
     both = sum(min(weight, of_b[key]) for key, weight in of_a.items() if key in of_b)
     own = [_own(a, of_b.keys() | same), _own(b, of_a.keys() | same)]
@@ -271,7 +271,7 @@ def _weights(tokens):
 def _own(form, keys):
     """Return weight and count of each word whose key is not among some."""
     found = defaultdict(list)
-    for t in content_of(form.asked):
+    for t in content_of(form.compared):
         if t.kind != Kind.IMAGE and t.key not in keys:
             found[t.key].append(t.weight)
     return [(max(weights), len(weights)) for weights in found.values()]
