@@ -130,6 +130,10 @@ class Subsequence {
 public:
     static constexpr std::uint64_t MOST = 1 << 22, MATRIX = 1 << 20;
     std::uint64_t steps_left = MOST;  // reset for each pair
+    // The last two texts between equal ends, values as numbers from 1 to `values`; 0 on the left: the right side lacks it.
+    Buffer left, right;
+    std::size_t begin = 0, end = 0;  // lengths of the equal beginning and end
+    std::uint32_t values = 0;
 
     // Takes the steps, if that many are left and they are at most `most`.
     bool may_take(std::uint64_t steps, std::uint64_t most = MOST) {
@@ -142,12 +146,12 @@ public:
     template <class T>
     void find(std::span<const T> x, std::span<const T> y, std::vector<Match>& found) {
         number(x, y);
-        const std::size_t m = left_.size(), n = right_.size();
+        const std::size_t m = left.size(), n = right.size();
         const auto add = [&](std::size_t i, std::size_t j) {
             found.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
         };
         found.clear();
-        for (std::size_t k = 0; k < begin_; k++) add(k, k);
+        for (std::size_t k = 0; k < begin; k++) add(k, k);
         if (m && n && may_take(steps(m, n), MATRIX)) {
             const std::size_t words = words_of(m);
             fill(words);
@@ -162,31 +166,25 @@ public:
                 } else {
                     column--;
                     row--;
-                    add(begin_ + column, begin_ + row);
+                    add(begin + column, begin + row);
                 }
             }
-            std::reverse(found.begin() + begin_, found.end());
+            std::reverse(found.begin() + begin, found.end());
         }
-        for (std::size_t k = end_; k > 0; k--) add(x.size() - k, y.size() - k);
+        for (std::size_t k = end; k > 0; k--) add(x.size() - k, y.size() - k);
     }
 
     // The length of a longest one.
     std::size_t length(Points x, Points y) {
         number(x, y);
-        const std::size_t m = left_.size(), n = right_.size();
+        const std::size_t m = left.size(), n = right.size();
         std::size_t grown = 0;
         if (m && n && may_take(steps(m, n))) {
             fill(0);
             for (const std::uint64_t bits : rows_) grown += static_cast<std::size_t>(std::popcount(~bits));
         }
-        return begin_ + grown + end_;
+        return begin + grown + end;
     }
-
-    // The last two texts between equal ends, values as numbers from 1 to `values`; 0 on the left: the right side lacks it.
-    Points left() const { return left_; }
-    Points right() const { return right_; }
-    std::size_t begin() const { return begin_; }
-    std::uint32_t values() const { return values_; }
 
 private:
     static constexpr std::size_t WORD = 64;
@@ -196,29 +194,29 @@ private:
 
     template <class T>
     void number(std::span<const T> x, std::span<const T> y) {
-        std::tie(begin_, end_) = frame(x, y);
-        left_.resize(x.size() - begin_ - end_);
-        right_.resize(y.size() - begin_ - end_);
-        values_ = 0;
-        if (left_.empty() || right_.empty()) return;
-        numbers_.reset(right_.size());
-        for (std::size_t j = 0; j < right_.size(); j++) {
-            const auto [number, is_new] = numbers_[key_of(y[begin_ + j])];
-            right_[j] = is_new ? number = ++values_ : number;
+        std::tie(begin, end) = frame(x, y);
+        left.resize(x.size() - begin - end);
+        right.resize(y.size() - begin - end);
+        values = 0;
+        if (left.empty() || right.empty()) return;
+        numbers_.reset(right.size());
+        for (std::size_t j = 0; j < right.size(); j++) {
+            const auto [number, is_new] = numbers_[key_of(y[begin + j])];
+            right[j] = is_new ? number = ++values : number;
         }
-        for (std::size_t i = 0; i < left_.size(); i++) left_[i] = numbers_.find(key_of(x[begin_ + i]));
+        for (std::size_t i = 0; i < left.size(); i++) left[i] = numbers_.find(key_of(x[begin + i]));
     }
 
     // Makes a row of bits, one for each value on the left, and after each value on the right the next row, `stride` words
     // further; a bit is 0 if the subsequence grows there.
     void fill(std::size_t stride) {
-        const std::size_t words = words_of(left_.size());
-        masks_.assign((values_ + 1) * words, 0);  // row 0: values that the right side lacks
-        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i] * words + i / WORD] |= std::uint64_t{1} << i % WORD;
-        rows_.resize(words + stride * right_.size());
+        const std::size_t words = words_of(left.size());
+        masks_.assign((values + 1) * words, 0);  // row 0: values that the right side lacks
+        for (std::size_t i = 0; i < left.size(); i++) masks_[left[i] * words + i / WORD] |= std::uint64_t{1} << i % WORD;
+        rows_.resize(words + stride * right.size());
         std::uint64_t* row = rows_.data();
         std::fill_n(row, words, ~std::uint64_t{0});
-        for (const std::uint32_t one : right_) {
+        for (const std::uint32_t one : right) {
             const std::uint64_t *mask = &masks_[one * words], *before = row;
             row += stride;
             std::uint64_t carry = 0;
@@ -230,9 +228,6 @@ private:
         }
     }
 
-    std::size_t begin_ = 0, end_ = 0;  // lengths of the equal beginning and end
-    std::vector<std::uint32_t> left_, right_;
-    std::uint32_t values_ = 0;
     HashTable<std::uint32_t> numbers_;  // of each value of the right side
     std::vector<std::uint64_t> masks_, rows_;
 };

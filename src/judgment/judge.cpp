@@ -281,7 +281,7 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
     std::set<ReadTexts*> texts;  // in an order that all threads lock them in
     for (const auto& [text, other] : pairs) texts.insert({text.texts, other.texts});
     std::vector<std::unique_lock<std::mutex>> locks;
-    for (const ReadTexts* one : texts) locks.emplace_back(one->in_use());
+    for (const ReadTexts* one : texts) locks.emplace_back(one->in_use);
     for (std::size_t begin = 0, end; begin < pairs.size(); begin = end) {
         std::size_t size = 0;  // limited, to save memory
         for (end = begin; end < pairs.size() && size < ReadTexts::MOST_POINTS; end++) {

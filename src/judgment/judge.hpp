@@ -90,8 +90,7 @@ public:
     // The text itself, in UTF-8.
     Bytes text(std::size_t row) const { return utf8_[row]; }
 
-    // Held by a thread that makes, reads or drops forms.
-    std::mutex& in_use() const { return in_use_; }
+    mutable std::mutex in_use;  // held by a thread that makes, reads or drops forms
     static constexpr std::size_t MOST_POINTS = 1 << 21;
     // Makes the forms of some rows, if they are missing; before, drops all forms if they are large.
     void make_forms(const FormTables& tables, std::vector<std::size_t> rows, std::size_t threads);
@@ -117,7 +116,6 @@ private:
     std::deque<Part> parts_;
     std::vector<Slot> slots_;  // by row
     std::size_t held_ = 0;     // characters of texts with forms
-    mutable std::mutex in_use_;
 };
 
 // The basis of a decision: differences, similarity of canonical texts, or none: all pairs are joined.

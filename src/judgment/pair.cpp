@@ -61,9 +61,9 @@ void match(Keys x, Keys y, std::size_t longest, Scratch& s, std::vector<Match>& 
     s.b.taken.assign(y.size(), 0);
     for (const auto [i, j] : same) s.a.taken[i] = s.b.taken[j] = 1;
     if (same.size() == x.size() || same.size() == y.size()) return;
-    const auto left = s.subsequence.left(), right = s.subsequence.right();
-    const std::size_t begin = s.subsequence.begin();
-    s.firsts.assign(s.subsequence.values() + 1, 0);
+    const Buffer &left = s.subsequence.left, &right = s.subsequence.right;
+    const std::size_t begin = s.subsequence.begin;
+    s.firsts.assign(s.subsequence.values + 1, 0);
     s.next.resize(y.size() + 1);
     for (std::uint32_t j = begin + right.size(); j > begin; j--) {  // positions from 1 on
         if (!s.b.taken[j - 1]) s.next[j] = std::exchange(s.firsts[right[j - 1 - begin]], j);
