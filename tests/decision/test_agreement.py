@@ -267,14 +267,14 @@ def test_decisions_depend_on_neither_batches_nor_restarts_nor_where_texts_are_he
 
 def happen(event, decider, naive, pool, rows, options, folder, rng):
     """Remove kept texts from the target, or reload the index in one of three ways."""
-    present = [kept for kept in naive.kept if kept.number not in naive.gone]
+    present = [kept for kept in naive.kept if kept.number not in naive.removed]
     if event == "remove":
         for kept in rng.sample(present, (len(present) + 1) // 2):
-            naive.gone.add(kept.number)
+            naive.removed.add(kept.number)
             del decider.texts[key_of(kept.number)]
     elif event == "memory":
         decider.index.replace_growing(lambda dump: snapshot.mapped(folder, dump))
-    elif event == "snapshot" and not naive.gone:  # else a run refuses it, by its size
+    elif event == "snapshot" and not naive.removed:  # else a run refuses it, by its size
         with snapshot.writing(folder / "one.index") as writer:
             decider.index.dump(writer)
         decider.restart()
