@@ -55,6 +55,8 @@ def folds() -> dict[str, tuple[str, str]]:
     han = [chr(point) for point in range(HAN_FIRST, HAN_END)]
     simple = opencc.OpenCC("hk2s").convert("\n".join(han)).split("\n")
     simplified = {a: b for a, b in zip(han, simple, strict=True) if len(b) == 1}
+    decomposed = (unicodedata.normalize("NFD", character) for character in map(chr, range(PLANE)))
+    joining = {'"', "'", *(mark for parts in decomposed for mark in parts[1:])}
     found = {}
     for character in map(chr, (*range(PLANE), *MATHEMATICAL)):
         plain = "".join(_plain(c, simplified) for c in _parts(character))
@@ -62,16 +64,11 @@ def folds() -> dict[str, tuple[str, str]]:
         script = {"<super>": RAISED, "<sub>": LOWERED}.get(form.partition(" ")[0], "")
         if character in _ALIKE:
             script = ""
-        if plain in _marks() or plain in ('"', "'") or character == "著":
+        if plain in joining or character == "著":
             script = JOINED
         if plain != character or script:
             found[character] = plain, script
     return found
-
-
-@functools.cache
-def _marks() -> frozenset[str]:
-    return frozenset("".join(unicodedata.normalize("NFD", c)[1:] for c in map(chr, range(PLANE))))
 
 
 def _compositions() -> Iterator[tuple[str, str]]:
