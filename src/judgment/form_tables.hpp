@@ -194,10 +194,9 @@ struct FormTables {
     static constexpr std::uint32_t FOLDED = PLANE + MATHEMATICAL_END - MATHEMATICAL;  // characters of the table
     static constexpr std::uint32_t JOINED = U'+';                          // with the character before it
 
-    // number: of the set of synonyms, from 1; the sign of a command. spelling: a plain one, or empty. key: number, or a hash.
+    // number: of the set of synonyms, from 1; the sign of a command. key: number, or a hash of the word.
     struct Word {
         std::uint32_t flags = 0, number = 0;
-        Points spelling;
         std::uint64_t key = 0;
     };
     struct Found {
@@ -218,6 +217,11 @@ struct FormTables {
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character
     std::vector<std::uint8_t> starts = std::vector<std::uint8_t>(PLANE);       // ... for `SearchedText`
     HashTable<Word> words;                                                     // by digest
+    struct Spelling {
+        std::uint32_t flags = 0;
+        Points text;  // the plain spelling, empty for the word itself
+    };
+    HashTable<Spelling> spellings;  // of units and words with another spelling, apart from `words`: a small table is faster
     std::size_t longest_unit = 0;
     Groups opposites;  // words that exclude each other
     Groups alike;      // characters that look or sound alike
@@ -295,6 +299,8 @@ struct FormTables {
         word.key = word.number ? word.number : key;
         return word;
     }
+
+    Spelling spelling(Points text) const { return spellings.find(key_of(digest(text))); }
 
     // The longest phrase of some kinds that begins a text.
     Found phrase(Points text, std::uint32_t wanted) const {

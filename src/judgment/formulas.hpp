@@ -104,7 +104,7 @@ private:
             put(text.is_in(j, U"%_") ? text.at(j) : U' ');
             return j + 1;
         }
-        const auto [flags, sign, spelling, key] = text.tables.word(text.text.subspan(i, j - i));
+        const auto [flags, sign, key] = text.tables.word(text.text.subspan(i, j - i));
         const std::size_t behind = text.skip(j);
         const bool brace = text.at(behind) == U'{';
         apart_ = true;

@@ -134,8 +134,11 @@ FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
     const auto flags = tables.view<std::uint32_t>("word_flags", words.size()),
                numbers = tables.view<std::uint32_t>("word_numbers", words.size());
     made.words.reset(words.size());
+    made.spellings.reset(0);
     for (std::size_t i = 0; i < words.size(); i++) {
-        made.words[key_of(digest(words[i]))].value = {flags[i], numbers[i], spellings[i]};
+        made.words[key_of(digest(words[i]))].value = {flags[i], numbers[i]};
+        if (flags[i] & (BEHIND_NUMBER | UNIT_SYMBOL) || !spellings[i].empty())
+            made.spellings[key_of(digest(words[i]))].value = {flags[i], spellings[i]};
         if (!(flags[i] & BEHIND_NUMBER)) continue;
         made.traits[words[i][0]] |= FormTables::UNIT_START;
         made.longest_unit = std::max(made.longest_unit, words[i].size());

@@ -397,7 +397,7 @@ Change look_at(const Form& a, const Form& b, const Alignment& found, const Diffe
     const bool has_number = !s.a.numbers.empty(), other_has = !s.b.numbers.empty();
     change.numbers_differ = !notation && has_number && other_has && s.a.numbers != s.b.numbers;
     change.number_alone = !notation && has_number != other_has && wordless && !(x.circled && y.circled);
-    const auto is_symbol = [&](Points text) { return s.tables.word(text).flags & UNIT_SYMBOL; };
+    const auto is_symbol = [&](Points text) { return s.tables.spelling(text).flags & UNIT_SYMBOL; };
     change.unit = !same && is_symbol(s.a.plain) && is_symbol(s.b.plain);
     change.formula = s.a.keys != s.b.keys && wordless && !notation;
     change.polar = x.polar - y.polar;

@@ -117,9 +117,9 @@ std::size_t write_digits(Points text, std::size_t at, Buffer& to) {
 std::size_t write_unit(Points text, std::size_t at, const FormTables& tables, Buffer& to) {
     if (at == text.size() || !tables.has(text[at], FormTables::UNIT_START)) return at;
     for (std::size_t size = std::min(tables.longest_unit, text.size() - at); size > 0; size--) {
-        const FormTables::Word unit = tables.word(text.subspan(at, size));
+        const FormTables::Spelling unit = tables.spelling(text.subspan(at, size));
         if (!(unit.flags & BEHIND_NUMBER)) continue;
-        append(to, unit.spelling);
+        append(to, unit.text);
         return at + size;
     }
     return at;
@@ -247,7 +247,7 @@ void add_words(const Form& form, Profile& to) {
 }  // namespace
 
 void write_plainly(Points text, const FormTables& tables, Buffer& to) {
-    if (const Points whole = tables.word(text).spelling; !whole.empty()) return append(to, whole);
+    if (const Points whole = tables.spelling(text).text; !whole.empty()) return append(to, whole);
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t plain = std::find_if(text.begin() + at, text.end(), begins_number) - text.begin();
         append(to, text.subspan(at, plain - at));
