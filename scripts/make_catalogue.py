@@ -121,7 +121,7 @@ def words() -> Iterator[str]:
     for values in (Check, DifferenceKind, Origin, Reason, _core.ROUTES, RunState, Status):
         yield from map(str, values)
     yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PARTS)
-    yield from (guard.why for guard in GUARDS)
+    yield from GUARDS.values()
     yield from _OF_TYPER
 
 

@@ -227,11 +227,11 @@ def _choices(field: FieldInfo) -> str:
 
 def _guards(_: str, translate: Translate) -> str:
     rows: list[tuple[str, ...]] = []
-    for guard in GUARDS:
-        pair = GUARD_EXAMPLES[guard.name]["zh" if translate is chinese else "en"]
+    for guard, why in GUARDS.items():
+        pair = GUARD_EXAMPLES[guard]["zh" if translate is chinese else "en"]
         examples = "<br>".join(f"`{_cell(' '.join(text.split()))}`" for text in pair)
-        read = translate(str(label(guard.name)))
-        rows.append((read, f"`{guard.name}`", _cell(translate(guard.why)), examples))
+        read = translate(str(label(guard)))
+        rows.append((read, f"`{guard}`", _cell(translate(why)), examples))
     heads = ("You read", "Name", "Two such texts", "An example")
     return _table(heads, rows, translate)
 

@@ -180,8 +180,8 @@ def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
     off = Message("{said} (the judge is off)", said=likely)
     yield Message("probability"), likely if decision.judges else off
     yield Message("judged as"), label(weighed.kind)
-    for guard in (one for one in GUARDS if one.name in weighed.guards):
-        yield Message("guard {name}", name=guard.name), Message(guard.why)
+    for guard in weighed.guards:
+        yield Message("guard {name}", name=guard), Message(GUARDS[guard])
     for side, sign in ((Message("for"), 1), (Message("against"), -1)):
         if reasons := weighed.reasons(sign):
             yield side, joined(reasons, "; ")

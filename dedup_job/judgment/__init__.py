@@ -12,7 +12,7 @@ from dedup_job import _core
 from dedup_job.columns import Names
 from dedup_job.documents import Difference
 from dedup_job.judgment.features import GUARDS, in_words
-from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
+from dedup_job.judgment.model import FEATURE_NAMES, KINDS, Model, TextKind, load_model
 from dedup_job.judgment.tables import build_tables, table_digest
 from dedup_job.native.bytes_column import Texts, pack
 from dedup_job.native.snapshot import cache_file, kept_arrays
@@ -92,7 +92,7 @@ class Judge:
         """
         self.model = model if isinstance(model, Model) else load_model(model)
         off = self.model.guards_off
-        self._heeded = sum(1 << k for k, guard in enumerate(GUARDS) if guard.name not in off)
+        self._heeded = sum(1 << k for k, guard in enumerate(GUARDS) if guard not in off)
 
         def made_of(tables: Any) -> _core.Judge:
             return _core.Judge(
@@ -135,8 +135,7 @@ class Judge:
         without white space. A text of one or two characters is its only gram; two empty texts have
         similarity 1, an empty and another one 0. Equal left texts in a row are faster.
         """
-        found = self.core.compare(*self._pairs(pairs), measures=True)
-        return found.view(VERDICT)
+        return self.core.compare(*self._pairs(pairs), measures=True).view(VERDICT)
 
     def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:
         """Return features, guards and probabilities of c pairs, PAIR_FEATURES (c,), differences.
@@ -154,13 +153,13 @@ class Judge:
     def weigh(self, text: str, earlier: str) -> VerdictReasons:
         """Return the reasons of the verdict on a pair of cleaned texts."""
         (found,), _ = self.explain(([text], _ROW, [earlier], _ROW))
-        names, kind = feature_names(), int(found["kind"])
+        names, kind = FEATURE_NAMES, int(found["kind"])
         *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])
         guards = int(found["guards"]) & self._heeded
         return VerdictReasons(
             KINDS[kind],
             float(found["probability"]),
-            tuple(one.name for k, one in enumerate(GUARDS) if guards >> k & 1),
+            tuple(one for k, one in enumerate(GUARDS) if guards >> k & 1),
             dict(zip(names, found["features"].tolist(), strict=True)),
             dict(zip(names, weights.tolist(), strict=True)),
         )

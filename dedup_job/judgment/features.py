@@ -1,7 +1,7 @@
 """Sentences on the features and guards of pairs; a guard overrules the model."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from dedup_job import _core
 from dedup_job.messages import Message
@@ -81,13 +81,6 @@ def in_words(name: str, features: Mapping[str, float]) -> str:
     return Message(meaning, value=value if "%" in meaning else f"{value:.3g}")
 
 
-class Guard(NamedTuple):
-    """A guard. why: a sentence on the pairs that it keeps apart."""
-
-    name: str
-    why: str
-
-
 _SENTENCES: Final = {
     "number": "Another number, also in a choice that states something; "
     "one more or fewer in a formula.",
@@ -108,5 +101,5 @@ _SENTENCES: Final = {
     "title": "The titles of two articles name different things.",
     "provision": "Another word in a statute.",
 }
-GUARDS: Final = tuple(Guard(name, _SENTENCES[name]) for name in _core.GUARDS)
-"""The guards, by bit of `PAIR_FEATURES.guards`."""
+GUARDS: Final = {name: _SENTENCES[name] for name in _core.GUARDS}
+"""A sentence on the pairs that each guard keeps apart, by bit of `PAIR_FEATURES.guards`."""

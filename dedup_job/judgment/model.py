@@ -37,6 +37,8 @@ FORMAT: Final = "judge of dedup"
 VERSION: Final = 2
 KINDS: Final = _core.TEXT_KINDS
 """The kinds of text, by code."""
+FEATURE_NAMES: Final = [name for name, _ in _core.FEATURES]
+"""The names of the features of a pair, in the order of the core."""
 MOST_BYTES: Final = 1 << 20
 _PARTS: Final[Mapping[str, Mapping[str, type]]] = {  # arrays of a kind's parts
     "trees": {
@@ -104,11 +106,6 @@ class Model(NamedTuple):
         return scores, probabilities
 
 
-def feature_names() -> list[str]:
-    """Return the names of the features of a pair, in the order of the core."""
-    return [name for name, _ in _core.FEATURES]
-
-
 def shipped_model() -> str:
     """Return the text of the model file that ships."""
     return files("dedup_job.judgment").joinpath("model.json").read_text("utf-8")
@@ -140,14 +137,14 @@ def model_of(text: str, path: Path | str) -> Model:
                 expected=VERSION,
             ),
         )
-    if document.get("features") != feature_names():
+    if document.get("features") != FEATURE_NAMES:
         _refuse(path, Message("it weighs other features than this version of dedup: train anew"))
     try:
         kinds = tuple(_kind_of(document["kinds"][name]) for name in KINDS)
         off = tuple(map(str, document.get("guards_off", [])))
     except (KeyError, TypeError, ValueError, OverflowError):
         _refuse(path, Message("it is damaged"))
-    if not {*off} <= {*_core.GUARDS}:
+    if not {*off} <= {*GUARDS}:
         _refuse(path, Message("it is damaged"))
     return Model(kinds, off)
 
@@ -183,7 +180,7 @@ def document_of(
         "format": FORMAT,
         "version": VERSION,
         "sources": sources,
-        "features": feature_names(),
+        "features": FEATURE_NAMES,
         "kinds": {name: kinds[name] for name in KINDS},
         "guards_off": list(guards_off),
     }
@@ -263,7 +260,7 @@ def learn(labels: Labels, confidence: float, sources: object) -> FittedModel:
     now = labels.judged(probabilities, 0)
     best = _best_confidence(left_out, labels, confidence)
     own = _figures(left_out, labels.same, best)
-    names = [guard.name for k, guard in enumerate(GUARDS) if off >> k & 1]
+    names = [guard for k, guard in enumerate(GUARDS) if off >> k & 1]
     source = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
     parts = {}
     for code, (name, prior) in enumerate(zip(KINDS, priors, strict=True)):
@@ -287,16 +284,14 @@ def learn(labels: Labels, confidence: float, sources: object) -> FittedModel:
     )
 
 
-class _Prior(NamedTuple):
-    scores: NDArray[np.float64]
-    same: NDArray[np.bool_]
+_Prior = tuple[NDArray[np.float64], NDArray[np.bool_]]  # scores; labels, True for the same
 
 
 def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
     likely = np.concatenate([model.different, model.same])
     same = np.arange(len(likely)) >= len(model.different)
     free = likely > 0
-    return _Prior(np.interp(likely[free], curve["probabilities"], curve["scores"]), same[free])
+    return np.interp(likely[free], curve["probabilities"], curve["scores"]), same[free]
 
 
 def _left_out(
@@ -318,10 +313,11 @@ def _curve(
     labels: Labels, scores: NDArray[np.float64], off: int, prior: _Prior
 ) -> tuple[float, float]:
     free = ~labels.kept_apart(off) & ~labels.found["equal"]
-    each = np.full(len(prior.scores), _PRIOR / max(len(prior.scores), 1))
+    known, alike = prior
+    each = np.full(len(known), _PRIOR / max(len(known), 1))
     return logistic(
-        np.concatenate([scores[free], prior.scores]),
-        np.concatenate([labels.same[free], prior.same]),
+        np.concatenate([scores[free], known]),
+        np.concatenate([labels.same[free], alike]),
         np.concatenate([np.ones(int(free.sum())), each]),
     )
 
@@ -335,20 +331,17 @@ def _guards_off(labels: Labels) -> int:
     off = 0
     while True:
         guards = labels.found["guards"] & np.uint32(_ALL & ~off)
-        more = [k for k in range(len(GUARDS)) if _is_contradicted(labels.same[guards == 1 << k])]
+        own = {k: labels.same[guards == 1 << k] for k in range(len(GUARDS))}
+        more = [k for k, s in own.items() if len(s) >= _OFF_FROM and s.mean() >= _OFF_SHARE]
         if not more:
             return off
         off |= sum(1 << k for k in more)
 
 
-def _is_contradicted(same: NDArray[np.bool_]) -> bool:
-    return len(same) >= _OFF_FROM and float(same.mean()) >= _OFF_SHARE
-
-
 def _refused(labels: Labels, off: int) -> dict[str, int]:
     guards = (labels.found["guards"] & np.uint32(_ALL & ~off))[labels.same]
     counts = {
-        guard.name: int(np.count_nonzero((guards & -guards) == np.uint32(1 << k)))
+        guard: int(np.count_nonzero((guards & -guards) == np.uint32(1 << k)))
         for k, guard in enumerate(GUARDS)
     }
     return {name: n for name, n in counts.items() if n}

@@ -2,7 +2,7 @@
 
 import functools
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -20,7 +20,6 @@ from dedup_job.native.bytes_column import pack
 
 WORDS = "form_words.txt"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_BEHIND_NUMBER, _SYMBOL = 1, 2  # uses of a word as a unit, as in src/judgment/features.hpp
 RAISED, LOWERED, JOINED = "^", "_", "+"
 MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
 HAN_FIRST, HAN_END = 0x3400, 0xA000
@@ -56,6 +55,8 @@ def folds() -> dict[str, tuple[str, str]]:
     han = [chr(point) for point in range(HAN_FIRST, HAN_END)]
     simple = opencc.OpenCC("hk2s").convert("\n".join(han)).split("\n")
     simplified = {a: b for a, b in zip(han, simple, strict=True) if len(b) == 1}
+    decomposed = (unicodedata.normalize("NFD", character) for character in map(chr, range(PLANE)))
+    joining = {'"', "'", *(mark for parts in decomposed for mark in parts[1:])}
     found = {}
     for character in map(chr, (*range(PLANE), *MATHEMATICAL)):
         plain = "".join(_plain(c, simplified) for c in _parts(character))
@@ -63,16 +64,11 @@ def folds() -> dict[str, tuple[str, str]]:
         script = {"<super>": RAISED, "<sub>": LOWERED}.get(form.partition(" ")[0], "")
         if character in _ALIKE:
             script = ""
-        if plain in _marks() or plain in ('"', "'") or character == "著":
+        if plain in joining or character == "著":
             script = JOINED
         if plain != character or script:
             found[character] = plain, script
     return found
-
-
-@functools.cache
-def _marks() -> frozenset[str]:
-    return frozenset("".join(unicodedata.normalize("NFD", c)[1:] for c in map(chr, range(PLANE))))
 
 
 def _compositions() -> Iterator[tuple[str, str]]:
@@ -125,10 +121,7 @@ def class_of(character: str) -> str:
     kind = unicodedata.category(character)
     if character.isalpha() or (kind in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10):
         return "letter"
-    is_drawing = 0x2500 <= point < 0x25A0 or point in (
-        0xFFFC,
-        0xFFFD,
-    )  # frames, unreadable ones
+    is_drawing = 0x2500 <= point < 0x25A0 or character in "\ufffc\ufffd"  # frames, unreadable ones
     return "mark" if character in "@&" or (kind in _MARKS and not is_drawing) else "other"
 
 
@@ -178,22 +171,20 @@ def words() -> dict[str, tuple[int, int]]:
     for k, line in enumerate(sections_of(WORDS)["synonyms"], 1):
         number |= dict.fromkeys(line.split(), k)
     number |= {pair: ord(whole) for pair, whole in _compositions() if len(whole) == 1}
-    layout = _entries("layout")
-    for word in (*_entries("function"), *_entries("english_function"), *number):
-        if word not in layout and not word.startswith("\\"):
-            flags[word] = flags.get(word, 0) | _core.FLAGS["grammar"]
-    return {word: (flags.get(word, 0), number.get(word, 0)) for word in {**flags, **number}}
+    layout, known = _entries("layout"), relations()
+    light = (*_entries("function"), *_entries("english_function"), *number)
+    for flag, some in {
+        "grammar": [word for word in light if word not in layout and not word.startswith("\\")],
+        "behind_number": known.units,
+        "unit_symbol": known.unit_symbols,
+    }.items():
+        for word in some:
+            flags[word] = flags.get(word, 0) | _core.FLAGS[flag]
+    every = {**flags, **number, **known.whole}
+    return {word: (flags.get(word, 0), number.get(word, 0)) for word in every}
 
 
-@functools.cache
-def negating() -> str:
-    """Return the characters that negate a Chinese word."""
-    return "".join(_entries("negating"))
-
-
-@functools.cache
-def proper_nouns() -> frozenset[str]:
-    """Return the words of jieba that name persons, locations or organisations."""
+def _proper_nouns() -> frozenset[str]:
     lines = jieba_files()[0].read_text("utf-8").splitlines()
     tags = {word: tag for word, _, tag in map(str.split, lines)}
     return frozenset(word for word, tag in tags.items() if tag.startswith(("nr", "ns", "nt")))
@@ -227,9 +218,10 @@ class Relations:
 def relations() -> Relations:
     """Return the relations (cached)."""
     own, alike = map(sections_of, ("relations.txt", "alike.txt"))
-    units, numerals = dict(_pairs(own["units"])), dict(_pairs(own["numerals"]))
-    ones = {"one": "1", **numerals}
-    digits = {name: value for name, value in ones.items() if 0 < int(value) < 10}
+    units, numerals, signs = (
+        dict(map(str.split, own[section])) for section in ("units", "numerals", "signs")
+    )
+    digits = {"one": "1"} | {one: value for one, value in numerals.items() if 0 < int(value) < 10}
     numerals |= {
         ten + one: str(int(numerals[ten]) + int(value))
         for ten in _TENS
@@ -245,12 +237,8 @@ def relations() -> Relations:
         alike=(*slips, *own["signs alike"]),
         units=units,
         unit_symbols=frozenset([*units.values(), *" ".join(own["unit symbols"]).split()]),
-        whole=units | numerals | dict(_pairs(own["signs"])),
+        whole=units | numerals | signs,
     )
-
-
-def _pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
-    return [(word, meaning) for word, meaning in map(str.split, lines)]
 
 
 def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
@@ -261,39 +249,28 @@ def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
     classes: uint8 (65536,), indexes of `_core.CLASSES`.
     proper: uint8 (n,), 1 for names of persons, locations and organisations.
     weights: float32 (n,), inverse document frequencies, 0 if unknown.
-    phrases: texts, sorted; phrase_kinds: uint16, of each.
-    words: texts; word_flags, word_numbers: uint32, of each.
-    negating: characters that negate a Chinese word.
+    phrases: texts, sorted; phrase_kinds: uint32, of each.
+    words, spellings: texts, plain in the latter; word_flags, word_numbers: uint32, of each.
     opposites, alike: texts of all groups; opposites_groups, alike_groups: uint32, group of each.
-    spelled: words, spellings: the plain text of each; uses: uint8, bits of its uses as a unit.
     """
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
     plain, scripts = zip(*(folds().get(each, (each, "")) for each in characters), strict=True)
     code_of = {name: code for code, name in enumerate(_core.CLASSES)}
     sought, (flags, numbers) = sorted(phrases()), zip(*words().values(), strict=True)
-    known = relations()
-    spelled = sorted({*known.whole, *known.unit_symbols})
-
-    def uses_of(word: str) -> int:
-        return _BEHIND_NUMBER * (word in known.units) + _SYMBOL * (word in known.unit_symbols)
-
     return {
         **texts_of("folded", plain),
         "scripts": np.array([ord(script or "\0") for script in scripts], np.uint32),
         "classes": np.array([code_of[class_of(each)] for each in characters[:PLANE]], np.uint8),
-        "proper": _by_node(lexicon, dict.fromkeys(proper_nouns(), 1)).astype(np.uint8),
+        "proper": _by_node(lexicon, dict.fromkeys(_proper_nouns(), 1)).astype(np.uint8),
         "weights": _by_node(lexicon, idf()),
         **texts_of("phrases", sought),
-        "phrase_kinds": np.array([phrases()[one] for one in sought], np.uint16),
+        "phrase_kinds": np.array([phrases()[one] for one in sought], np.uint32),
         **texts_of("words", [*words()]),
         "word_flags": np.array(flags, np.uint32),
         "word_numbers": np.array(numbers, np.uint32),
-        "negating": texts_of("", [negating()])[""],
-        **_grouped("opposites", known.opposites),
-        **_grouped("alike", known.alike),
-        **texts_of("spelled", spelled),
-        **texts_of("spellings", [known.whole.get(word, "") for word in spelled]),
-        "uses": np.array([*map(uses_of, spelled)], np.uint8),
+        **texts_of("spellings", [relations().whole.get(word, "") for word in words()]),
+        **_grouped("opposites", relations().opposites),
+        **_grouped("alike", relations().alike),
     }
 
 

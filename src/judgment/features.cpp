@@ -1,7 +1,5 @@
 #include "judgment/features.hpp"
 
-#include <tuple>
-
 namespace dedup::judgment {
 namespace {
 
@@ -127,8 +125,8 @@ struct Comparer {
     Scratch& s;
     Comparison& to;
     std::vector<std::uint64_t> alike{};             // keys of words of the stems that are only written otherwise
-    std::vector<std::uint32_t> alone[2] = {{}, {}}; // tokens that only one side has, in the stems
-    std::size_t count_alone = 0;                    // of their differences
+    Alignment added{};                              // tokens that only one side has, in the stems
+    std::size_t count_added = 0;                    // of their differences
 
     bool goes_on() const { return !(to.guards & stop); }
 
@@ -207,9 +205,9 @@ struct Comparer {
             const auto left = one.left.of(found.left), right = one.right.of(found.right);
             const Change c = look_at(a, b, found, one, last, s);
             const auto add = [&] {
-                dedup::append(alone[0], left);
-                dedup::append(alone[1], right);
-                count_alone++;
+                dedup::append(added.left, left);
+                dedup::append(added.right, right);
+                count_added++;
             };
             if (c.null || c.alike) {
                 append_words(a, left, alike);
@@ -250,9 +248,8 @@ struct Comparer {
 
     // Compares all that each side adds, since its position may differ: 正确的说法是, 说法错误的是
     void compare_added() {
-        if (count_alone > 4) return;
-        const Difference whole{range_of(0, alone[0].size()), range_of(0, alone[1].size()), false, false, false, false};
-        const Alignment added{std::move(alone[0]), std::move(alone[1]), {}};
+        if (count_added > 4) return;
+        const Difference whole{range_of(0, added.left.size()), range_of(0, added.right.size()), false, false, false, false};
         const Change change = look_at(a, b, added, whole, {0, 0}, s);
         if (change.numbers_differ) to.guards |= "number"_g;
         if (change.opposite) to.guards |= "opposite"_g;
@@ -390,7 +387,7 @@ Comparison compare_forms(TextKind kind, const Form& x, const Form& y, std::uint3
     const bool turned = is_before(y, x);
     const Form &a = turned ? y : x, &b = turned ? x : y;
     Comparison to{.kind = kind == TextKind::any ? kind_of(a, b) : kind};
-    s.subsequence.work = {};
+    s.subsequence.steps_left = Subsequence::MOST;
     to.reworded = a.profile->light != b.profile->light;
     to.left_out = std::max(left_out(a, b), left_out(b, a));
     const bool is_article = to.kind == TextKind::article;

@@ -1,58 +1,16 @@
 // Profiles of forms; the differences of two forms, by longest common subsequences (Hyyrö, "Bit-parallel LCS-length
 // computation revisited", AWOCA 2004); the features of the pair, and its guards.
 #pragma once
+#include <tuple>
+
 #include "judgment/form_tables.hpp"
 
 namespace dedup::judgment {
 
 using Keys = std::span<const std::uint64_t>;
 
-// Groups of words: two are related if they share a group.
-class Groups {
-public:
-    // members: digest of a word, number of one of its groups.
-    explicit Groups(std::vector<std::pair<std::uint64_t, std::uint32_t>> members) {
-        std::ranges::sort(members);
-        ranges_.reset(members.size());
-        for (const auto& [key, group] : members) {
-            const auto [range, is_new] = ranges_[key_of(key)];
-            groups_.push_back(group);
-            range = range_of(is_new ? groups_.size() - 1 : range.begin, groups_.size());
-        }
-    }
-    std::span<const std::uint32_t> of(std::uint64_t key) const { return ranges_.find(key_of(key)).of(groups_); }
-    bool share(Points one, Points other) const {
-        const auto a = of(digest(one)), b = of(digest(other));
-        return std::ranges::find_first_of(a, b) != a.end();
-    }
-
-private:
-    std::vector<std::uint32_t> groups_;
-    HashTable<Range> ranges_;
-};
-
-// Words with another spelling.
-struct Spellings {
-    enum Use : std::uint8_t { BEHIND_NUMBER = 1, SYMBOL = 2 };  // a unit behind a number; the symbol of one
-    struct Spelling {
-        std::uint8_t uses = 0;
-        Points text;  // the plain spelling, empty for the word itself
-    };
-    HashTable<Spelling> words;  // by digest
-    std::size_t longest_unit = 0;
-    Buffer unit_starts;  // first characters of units behind a number, ascending
-
-    Spelling find(Points word) const { return words.find(key_of(digest(word))); }
-};
-
-struct Relations {
-    Groups opposites;  // words that exclude each other
-    Groups alike;      // characters that look or sound alike
-    Spellings spellings;
-};
-
 // Appends a text with its numerals in digits, and units behind them as symbols.
-void write_plainly(Points text, const Spellings& spellings, Buffer& to);
+void write_plainly(Points text, const FormTables& tables, Buffer& to);
 
 // Appends digests of the numbers in such a text, and sorts them.
 void find_numbers(Points plain, std::vector<std::uint64_t>& to);
@@ -135,7 +93,7 @@ struct Profile {
 // Makes profiles of forms; its buffers are reused.
 class ProfileBuilder {
 public:
-    explicit ProfileBuilder(const Spellings& spellings) : spellings_(spellings) {}
+    explicit ProfileBuilder(const FormTables& tables) : tables_(tables) {}
     Profile build(const Form& form);
 
 private:
@@ -144,7 +102,7 @@ private:
     Points content(const Form& form, std::span<const Token> tokens);
     Letters letters() const;
 
-    const Spellings& spellings_;
+    const FormTables& tables_;
     HashTable<std::uint32_t> counts_;  // by character
     std::vector<std::uint64_t> keys_;
     Buffer text_, content_;
@@ -153,56 +111,48 @@ private:
 // Finds the clauses of a part; `keys` is a buffer.
 void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys, std::vector<Clause>& found);
 
-// Limits the steps spent on a pair: parts that would take more count as altogether different.
-class Work {
-public:
-    static constexpr std::uint64_t MOST = 1 << 22, MATRIX = 1 << 20;
-
-    // Takes the steps, if that many are left and they are at most `most`.
-    bool suffices(std::uint64_t steps, std::uint64_t most = MOST) {
-        if (steps > std::min(left_, most)) return false;
-        left_ -= steps;
-        return true;
-    }
-
-private:
-    std::uint64_t left_ = MOST;
-};
-
 // Lengths of the equal beginning and of the equal end behind it.
-struct Frame {
-    std::size_t begin, end;
-};
 template <class T>
-Frame frame(std::span<const T> x, std::span<const T> y) {
+std::pair<std::size_t, std::size_t> frame(std::span<const T> x, std::span<const T> y) {
     const std::size_t most = std::min(x.size(), y.size());
-    Frame equal{0, 0};
-    while (equal.begin < most && x[equal.begin] == y[equal.begin]) equal.begin++;
-    while (equal.end < most - equal.begin && x[x.size() - 1 - equal.end] == y[y.size() - 1 - equal.end]) equal.end++;
-    return equal;
+    std::size_t begin = 0, end = 0;
+    while (begin < most && x[begin] == y[begin]) begin++;
+    while (end < most - begin && x[x.size() - 1 - end] == y[y.size() - 1 - end]) end++;
+    return {begin, end};
 }
 
 struct Match {
     std::uint32_t left, right;
 };
 
-// Longest common subsequences.
+// Longest common subsequences. The steps spent on a pair are limited: parts that would take more count as altogether different.
 class Subsequence {
 public:
-    Work work;  // reset for each pair
+    static constexpr std::uint64_t MOST = 1 << 22, MATRIX = 1 << 20;
+    std::uint64_t steps_left = MOST;  // reset for each pair
+    // The last two texts between equal ends, values as numbers from 1 to `values`; 0 on the left: the right side lacks it.
+    Buffer left, right;
+    std::size_t begin = 0, end = 0;  // lengths of the equal beginning and end
+    std::uint32_t values = 0;
+
+    // Takes the steps, if that many are left and they are at most `most`.
+    bool may_take(std::uint64_t steps, std::uint64_t most = MOST) {
+        const bool enough = steps <= std::min(steps_left, most);
+        steps_left -= enough ? steps : 0;
+        return enough;
+    }
 
     // Positions of a longest one; of equal beginning and end alone if there is too much to do.
     template <class T>
     void find(std::span<const T> x, std::span<const T> y, std::vector<Match>& found) {
         number(x, y);
-        const auto [begin, end] = equal_;
-        const std::size_t m = left_.size(), n = right_.size();
+        const std::size_t m = left.size(), n = right.size();
         const auto add = [&](std::size_t i, std::size_t j) {
             found.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
         };
         found.clear();
         for (std::size_t k = 0; k < begin; k++) add(k, k);
-        if (m && n && work.suffices(steps(m, n), Work::MATRIX)) {
+        if (m && n && may_take(steps(m, n), MATRIX)) {
             const std::size_t words = words_of(m);
             fill(words);
             const auto is_set = [&](std::size_t row, std::size_t column) {
@@ -227,21 +177,14 @@ public:
     // The length of a longest one.
     std::size_t length(Points x, Points y) {
         number(x, y);
-        const std::size_t m = left_.size(), n = right_.size();
+        const std::size_t m = left.size(), n = right.size();
         std::size_t grown = 0;
-        if (m && n && work.suffices(steps(m, n))) {
+        if (m && n && may_take(steps(m, n))) {
             fill(0);
             for (const std::uint64_t bits : rows_) grown += static_cast<std::size_t>(std::popcount(~bits));
         }
-        return equal_.begin + grown + equal_.end;
+        return begin + grown + end;
     }
-
-    // The last two texts but for equal beginning and end: values as numbers from 1 to `values`; on the left, 0 is a value
-    // that the right side lacks.
-    Points left() const { return left_; }
-    Points right() const { return right_; }
-    std::size_t begin() const { return equal_.begin; }
-    std::uint32_t values() const { return values_; }
 
 private:
     static constexpr std::size_t WORD = 64;
@@ -251,29 +194,29 @@ private:
 
     template <class T>
     void number(std::span<const T> x, std::span<const T> y) {
-        equal_ = frame(x, y);
-        left_.resize(x.size() - equal_.begin - equal_.end);
-        right_.resize(y.size() - equal_.begin - equal_.end);
-        values_ = 0;
-        if (left_.empty() || right_.empty()) return;
-        numbers_.reset(right_.size());
-        for (std::size_t j = 0; j < right_.size(); j++) {
-            const auto [number, is_new] = numbers_[key_of(y[equal_.begin + j])];
-            right_[j] = is_new ? number = ++values_ : number;
+        std::tie(begin, end) = frame(x, y);
+        left.resize(x.size() - begin - end);
+        right.resize(y.size() - begin - end);
+        values = 0;
+        if (left.empty() || right.empty()) return;
+        numbers_.reset(right.size());
+        for (std::size_t j = 0; j < right.size(); j++) {
+            const auto [number, is_new] = numbers_[key_of(y[begin + j])];
+            right[j] = is_new ? number = ++values : number;
         }
-        for (std::size_t i = 0; i < left_.size(); i++) left_[i] = numbers_.find(key_of(x[equal_.begin + i]));
+        for (std::size_t i = 0; i < left.size(); i++) left[i] = numbers_.find(key_of(x[begin + i]));
     }
 
     // Makes a row of bits, one for each value on the left, and after each value on the right the next row, `stride` words
     // further; a bit is 0 if the subsequence grows there.
     void fill(std::size_t stride) {
-        const std::size_t words = words_of(left_.size());
-        masks_.assign((values_ + 1) * words, 0);  // row 0: values that the right side lacks
-        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i] * words + i / WORD] |= std::uint64_t{1} << i % WORD;
-        rows_.resize(words + stride * right_.size());
+        const std::size_t words = words_of(left.size());
+        masks_.assign((values + 1) * words, 0);  // row 0: values that the right side lacks
+        for (std::size_t i = 0; i < left.size(); i++) masks_[left[i] * words + i / WORD] |= std::uint64_t{1} << i % WORD;
+        rows_.resize(words + stride * right.size());
         std::uint64_t* row = rows_.data();
         std::fill_n(row, words, ~std::uint64_t{0});
-        for (const std::uint32_t one : right_) {
+        for (const std::uint32_t one : right) {
             const std::uint64_t *mask = &masks_[one * words], *before = row;
             row += stride;
             std::uint64_t carry = 0;
@@ -285,9 +228,6 @@ private:
         }
     }
 
-    Frame equal_{0, 0};
-    std::vector<std::uint32_t> left_, right_;
-    std::uint32_t values_ = 0;
     HashTable<std::uint32_t> numbers_;  // of each value of the right side
     std::vector<std::uint64_t> masks_, rows_;
 };
@@ -347,7 +287,7 @@ struct Scratch {
         std::uint32_t left = NONE, right = NONE;
     };
 
-    const Relations& relations;
+    const FormTables& tables;
     Subsequence subsequence{};
     std::vector<Match> clauses{}, tokens{};  // that both sides have in the same order
     std::vector<std::size_t> partners{};     // of each token of the left side the position of its partner, from 1 on, or 0
@@ -357,8 +297,7 @@ struct Scratch {
     Side a{}, b{};
 };
 
-// Appends the differences of two parts. Common clauses are taken out, those in order first; then tokens between them are
-// aligned.
+// Appends the differences of two parts: common clauses are taken out, in order first; tokens between them are aligned.
 void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Scratch& s, Alignment& found);
 
 // The facts of a difference. last: clauses of the stem that are its tail.

@@ -81,18 +81,18 @@ public:
 
     void add(const ParsedText& parsed) {
         Forms::Slot& slot = to_.slots.back();
-        han_ = parsed.han;
+        parsed_ = &parsed;
         image_ = 0;
-        slot.stem = read(parsed, parsed.stem);
+        slot.stem = read(parsed.stem);
         const Reader stem{tables_, parsed.text(parsed.stem)};
         layout_.provisions += parsed.layout.provisions;
         layout_.is_long = layout_.lines > 3 || stem.size() > 300;
         layout_.asks = asks(stem, layout_.is_long);
         slot.layout = layout_;
-        for (const Range choice : parsed.choices) to_.choices.push_back(read(parsed, choice));
-        slot.answer = read(parsed, parsed.answer);
-        slot.explanation = read(parsed, parsed.explanation);
-        slot.notes = read(parsed, parsed.notes);
+        for (const Range choice : parsed.choices) to_.choices.push_back(read(choice));
+        slot.answer = read(parsed.answer);
+        slot.explanation = read(parsed.explanation);
+        slot.notes = read(parsed.notes);
         to_.end_one();
     }
 
@@ -117,10 +117,6 @@ private:
         put(to_.write(text), kind, weight, word.flags & OF_WORDS, word.key);
     }
 
-    void put_image(Points address) {
-        put(to_.write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
-    }
-
     // No such word has an IDF: jieba's list is of Han characters alone.
     void put_latin(Points text) {
         const FormTables::Word word = tables_.word(text);
@@ -128,7 +124,7 @@ private:
         const bool whether = word.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
         const std::uint32_t flags = word.flags & OF_WORDS & ~(whether ? NEGATES : 0);
         if (!fresh_ && word.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
-        if (!han_ && word.flags & ENGLISH_FUNCTION) return put(to_.write(text), Kind::function, 0, flags, word.key);
+        if (!parsed_->han && word.flags & ENGLISH_FUNCTION) return put(to_.write(text), Kind::function, 0, flags, word.key);
         if (text.size() == 1 || word.flags & FORMULA)
             put(to_.write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, word.key);
         else
@@ -136,7 +132,7 @@ private:
     }
 
     bool denies(Points text) const {
-        return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
+        return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, DENIES); });
     }
 
     // Whether a character negates the one before it only to ask: 会不会, 有没有, 是否
@@ -182,24 +178,55 @@ private:
         if (polar) put(WHETHER, Kind::function, 0);
     }
 
-    Range read(const ParsedText& parsed, Range part) {
-        const Reader text{tables_, parsed.text(part)};
-        const auto count = [&] { return to_.inner.size() - to_.slots.back().inner_begin; };
+    // Puts a sign, an image or a blank, or notes what the character changes; returns its end.
+    std::size_t put_sign(const Reader& text, std::size_t i) {
+        const std::uint32_t c = text.at(i);
+        const Points itself = text.text.subspan(i, 1);
+        if (c == IMAGE_MARK && image_ < parsed_->images.size()) {
+            const Points address = parsed_->text(parsed_->images[image_++]);
+            put(to_.write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
+        } else if (c == OPEN_MARK || c == CLOSE_MARK) {
+            emphasised_ = c == OPEN_MARK;
+        } else if (c == U'"') {
+            if (quoted_ == count()) append(signs_, text.part(quote_, i).text);  // a sign is named: “；”
+            quoted_ = quoted_ == NO_QUOTE ? count() : NO_QUOTE;
+            quote_ = i + 1;
+        } else if (c == U'、') {
+            listed_ = true;
+        } else if (const std::size_t behind = text.is_in(i, U"_([") ? blank_end(text, i) : 0) {
+            put(GAP, Kind::blank, 0);
+            return behind;
+        } else if (tables_.has(c, FormTables::BRACKETS)) {
+            if (c == U'(' && text.is_latin(i - 1)) arguments_ = text.closing(i, MOST_ARGUMENTS);
+            if (keep_.empty()) mark_brackets(text, opened_, keep_);
+            if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
+            else if (is_mark(text, i)) append(signs_, itself);
+        } else if (text.is(i, Class::sign) && is_operator(text, i)) {
+            put(itself, Kind::symbol, SYMBOL_WEIGHT);
+        } else if (is_mark(text, i)) {
+            append(signs_, itself);
+        }
+        return i + 1;
+    }
+
+    std::size_t count() const { return to_.inner.size() - to_.slots.back().inner_begin; }
+
+    Range read(Range part) {
+        const Reader text{tables_, parsed_->text(part)};
         const std::size_t begin = count();
-        std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
         std::size_t clause = begin;
         clause_ = 0;
         layout_ = {};
         line_ = begin;
         fresh_ = emphasised_ = listed_ = false;
         arguments_ = 0;
+        quoted_ = NO_QUOTE;
         clear(keep_, signs_);
         for (std::size_t i = 0, end; i < text.size(); i = end) {
             end = i + 1;
             const std::uint32_t c = text.at(i);
-            const Points itself = text.text.subspan(i, 1);
             if (i >= arguments_) arguments_ = 0;
-            if (c == U'\n') end_line(count());
+            if (c == U'\n') end_line();
             if (count() == line_ && is_provision(text, i) && !layout_.provisions++) layout_.preamble = count() - begin;
             switch (text.kind(i)) {
                 case Class::digit:
@@ -209,7 +236,7 @@ private:
                     write_number(text.text.subspan(i, end - i), number_);
                     put(number_, Kind::number, NUMBER_WEIGHT);
                     break;
-                case Class::circled: put(itself, Kind::number, CIRCLED_WEIGHT); break;
+                case Class::circled: put(text.text.subspan(i, 1), Kind::number, CIRCLED_WEIGHT); break;
                 case Class::letter:
                     end = latin_end(text, i);
                     put_latin(text.text.subspan(i, end - i));
@@ -219,30 +246,7 @@ private:
                     put_han(text.text.subspan(i, end - i));
                     break;
                 case Class::space: break;
-                default:
-                    if (c == IMAGE_MARK && image_ < parsed.images.size()) {
-                        put_image(parsed.text(parsed.images[image_++]));
-                    } else if (c == OPEN_MARK || c == CLOSE_MARK) {
-                        emphasised_ = c == OPEN_MARK;
-                    } else if (c == U'"') {
-                        if (quoted == count()) append(signs_, text.part(quote, i).text);  // a sign is named: “；”
-                        quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
-                        quote = end;
-                    } else if (c == U'、') {
-                        listed_ = true;
-                    } else if (const std::size_t behind = text.is_in(i, U"_([") ? blank_end(text, i) : 0) {
-                        put(GAP, Kind::blank, 0);
-                        end = behind;
-                    } else if (tables_.has(c, FormTables::BRACKETS)) {
-                        if (c == U'(' && text.is_latin(i - 1)) arguments_ = text.closing(i, MOST_ARGUMENTS);
-                        if (keep_.empty()) mark_brackets(text, opened_, keep_);
-                        if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
-                        else if (is_mark(text, i)) append(signs_, itself);
-                    } else if (text.is(i, Class::sign) && is_operator(text, i)) {
-                        put(itself, Kind::symbol, SYMBOL_WEIGHT);
-                    } else if (is_mark(text, i)) {
-                        append(signs_, itself);
-                    }
+                default: end = put_sign(text, i);
             }
             if (fresh_ && end == i + 1 && tables_.has(c, FormTables::PAUSES) && !is_within(text, i)) {
                 if (c == U'?') {
@@ -256,20 +260,21 @@ private:
             }
         }
         if (count() > begin) to_.inner.back().signs += take_signs();
-        end_line(count());
+        end_line();
         return range_of(begin, count());
     }
 
-    void end_line(std::size_t count) {
-        if (count == line_) return;
-        if (layout_.lines < std::size(layout_.first)) layout_.first[layout_.lines] = range_of(line_, count);
+    void end_line() {
+        if (count() == line_) return;
+        if (layout_.lines < std::size(layout_.first)) layout_.first[layout_.lines] = range_of(line_, count());
         layout_.lines++;
-        line_ = count;
+        line_ = count();
     }
 
     const FormTables& tables_;
     Forms& to_;
     Segmenter segmenter_;
+    const ParsedText* parsed_ = nullptr;
     std::vector<std::size_t> opened_;
     std::vector<bool> keep_;
     Buffer number_, run_, signs_;
@@ -281,7 +286,7 @@ private:
     bool emphasised_ = false;
     bool listed_ = false;        // behind 、
     std::size_t arguments_ = 0;  // the end of a function's arguments
-    bool han_ = false;
+    std::size_t quote_ = 0, quoted_ = NO_QUOTE;  // behind a quotation mark; tokens before it
 };
 
 }  // namespace
@@ -300,8 +305,7 @@ std::vector<Richness> Judge::richness(const ReadTexts& texts) const {
     return found;
 }
 
-void ReadTexts::make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows,
-                           std::size_t threads) {
+void ReadTexts::make_forms(const FormTables& tables, std::vector<std::size_t> rows, std::size_t threads) {
     if (held_ > MOST_POINTS) {
         clear(parts_, slots_);
         held_ = 0;
@@ -320,7 +324,7 @@ void ReadTexts::make_forms(const FormTables& tables, const Relations& relations,
         part.forms.inner.reserve(size / threads / 2);  // no copies, and no page untouched
         part.forms.points.reserve(size / threads);
         Tokenizer tokenizer(tables, part.forms);
-        ProfileBuilder builder(relations.spellings);
+        ProfileBuilder builder(tables);
         std::vector<std::size_t> made;
         for (std::size_t i; (i = take()) < rows.size();) {
             tokenizer.add(parsed_[rows[i]]);

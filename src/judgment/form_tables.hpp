@@ -5,8 +5,7 @@
 
 namespace dedup::judgment {
 
-// function: a word without a meaning of its own; symbol: a sign with a meaning, or a bracket of a formula; blank: a gap to
-// fill in.
+// function: a word without a meaning of its own; symbol: a sign with one, or a formula's bracket; blank: a gap to fill in.
 enum class Kind : std::uint8_t { word, function, number, letter, symbol, image, blank };
 
 // Properties of a token's word, bits of `Token::flags`.
@@ -134,34 +133,61 @@ enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circle
 constexpr std::string_view CLASSES[] = {"other", "space", "digit", "letter", "han", "sign", "circled", "mark"};
 
 // Kinds of phrases, as bits.
-enum Phrase : std::uint16_t {
+enum Phrase : std::uint32_t {
     ANSWER = 1 << 0, EXPLANATION = 1 << 1, LINE = 1 << 2, NOTE = 1 << 3, BRACKET = 1 << 4, POINTS = 1 << 5,
     UNIT = 1 << 6, NUMBERED = 1 << 7, HEADING = 1 << 8, PAPER = 1 << 9, NUMERAL = 1 << 10, LIGHT = 1 << 11,
     PART = 1 << 12,  // a part of the task begins with it
     JOINT = 1 << 13, HANGER = 1 << 14,  // no question begins with it: never, or behind a number in brackets
-    ASK = 1 << 15,  // in a sentence that asks for something
+    ASK = 1 << 15,     // in a sentence that asks for something
+    DENIES = 1 << 16,  // a character that negates a word
     KEY = ANSWER | EXPLANATION | LINE,
 };
 
 // Their sections in form_words.txt, by bit.
 constexpr std::string_view PHRASES[] = {
     "answer", "explanation", "line", "note", "bracket", "points", "unit", "numbered", "heading", "paper", "numeral", "light", "part",
-    "joint", "hanger", "ask",
+    "joint", "hanger", "ask", "negating",
 };
 
 // Properties of a word, or of a command such as \leq, besides its `Flag`s.
 enum Meaning : std::uint32_t {
     FUNCTION = 1 << 13, ENGLISH_FUNCTION = 1 << 14, FORMULA = 1 << 15, NOT_NEGATING = 1 << 16, AUXILIARY = 1 << 17,
     SIGN = 1 << 18, LOOK = 1 << 19, FRACTION = 1 << 20, UNDERLINE = 1 << 21, ENVIRONMENT = 1 << 22,
+    BEHIND_NUMBER = 1 << 23, UNIT_SYMBOL = 1 << 24,  // a unit behind a number; the symbol of one
 };
 
 // Names of both by bit: the section of form_words.txt with the words, if there is one.
 constexpr std::string_view FLAGS[] = {
     "proper", "latin", "negates", "limits", "emphasised", "asks", "grammar", "joins", "equals", "task", "polar", "listed",
     "argument", "function", "english_function", "formula", "not_negating", "auxiliary", "sign", "look", "fraction", "underline",
-    "environment",
+    "environment", "behind_number", "unit_symbol",
 };
-static_assert(1 << (std::size(FLAGS) - 1) == ENVIRONMENT && 1 << (std::size(PHRASES) - 1) == ASK);
+static_assert(1 << (std::size(FLAGS) - 1) == UNIT_SYMBOL && 1 << (std::size(PHRASES) - 1) == DENIES);
+
+// Groups of words: two are related if they share a group.
+class Groups {
+public:
+    Groups() = default;
+    // members: digest of a word, number of one of its groups.
+    explicit Groups(std::vector<std::pair<std::uint64_t, std::uint32_t>> members) {
+        std::ranges::sort(members);
+        ranges_.reset(members.size());
+        for (const auto& [key, group] : members) {
+            const auto [range, is_new] = ranges_[key_of(key)];
+            groups_.push_back(group);
+            range = range_of(is_new ? groups_.size() - 1 : range.begin, groups_.size());
+        }
+    }
+    std::span<const std::uint32_t> of(std::uint64_t key) const { return ranges_.find(key_of(key)).of(groups_); }
+    bool share(Points one, Points other) const {
+        const auto a = of(digest(one)), b = of(digest(other));
+        return std::ranges::find_first_of(a, b) != a.end();
+    }
+
+private:
+    std::vector<std::uint32_t> groups_;
+    HashTable<Range> ranges_;
+};
 
 struct FormTables {
     static constexpr std::uint32_t MATHEMATICAL = 0x1D400, MATHEMATICAL_END = 0x1D800;
@@ -175,7 +201,7 @@ struct FormTables {
     };
     struct Found {
         std::size_t length = 0;
-        std::uint16_t kinds = 0;
+        std::uint32_t kinds = 0;
     };
 
     const Lexicon* lexicon = nullptr;
@@ -185,19 +211,27 @@ struct FormTables {
     std::span<const std::uint8_t> proper;    // by node, whether it names a person or the like
     std::span<const float> weights;          // by node, 0 for none
     TextColumn phrases;                      // sorted
-    std::span<const std::uint16_t> phrase_kinds;
-    Points negating;
+    std::span<const std::uint32_t> phrase_kinds;
     std::vector<std::uint16_t> first = std::vector<std::uint16_t>(PLANE + 1);  // of `phrases` by character
     std::vector<std::uint32_t> single = std::vector<std::uint32_t>(PLANE);     // the folded character, 0 for several
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character
     std::vector<std::uint8_t> starts = std::vector<std::uint8_t>(PLANE);       // ... for `SearchedText`
     HashTable<Word> words;                                                     // by digest
+    struct Spelling {
+        std::uint32_t flags = 0;
+        Points text;  // the plain spelling, empty for the word itself
+    };
+    HashTable<Spelling> spellings;  // of units and words with another spelling, apart from `words`: a small table is faster
+    std::size_t longest_unit = 0;
+    Groups opposites;  // words that exclude each other
+    Groups alike;      // characters that look or sound alike
 
     // Sets of characters. Besides these, traits are the kinds of the phrases that begin with a character.
     enum Trait : std::uint32_t {
-        DENIES = 1 << 16, BRACKETS = 1 << 17, PAUSES = 1 << 18,
+        BRACKETS = 1 << 17, PAUSES = 1 << 18,
         PLAIN_HAN = 1 << 19,     // Han, and no light word begins with it
         PLAIN_LETTER = 1 << 20,  // a letter, and no light word begins with it
+        UNIT_START = 1 << 21,    // a unit behind a number begins with it
     };
     // Sets of characters that texts are searched for.
     enum Start : std::uint8_t {
@@ -214,7 +248,6 @@ struct FormTables {
             first[phrases[i][0] + 1]++;
             traits[phrases[i][0]] |= phrase_kinds[i];
         }
-        for (std::size_t c = 0; c < PLANE; c++) first[c + 1] += first[c];
         const auto add = [](auto& to, auto set, std::u32string_view characters) {
             for (const char32_t c : characters) to[c] |= set;
         };
@@ -227,19 +260,15 @@ struct FormTables {
         add(starts, BEFORE_KEY, U"\n 。?!)\"");
         add(starts, LABELS, U"abcdefgh([");
         add(starts, BEFORE_LABEL, U";。?!.,)]_、:$");
-        for (const std::uint32_t c : negating) {
-            if (c < PLANE) traits[c] |= DENIES;
-        }
         for (std::size_t c = 0; c < PLANE; c++) {
+            first[c + 1] += first[c];
+            if (!scripts[c] && folded[c].size() == 1) single[c] = folded[c][0];
             if (classes[c] == Class::space || classes[c] == Class::han) starts[c] |= BEFORE_LABEL;
             if (traits[c] & NOTE) starts[c] |= NOTES;
             if (traits[c] & KEY) starts[c] |= KEYS;
             if (traits[c] & LIGHT) continue;
             if (classes[c] == Class::han) traits[c] |= PLAIN_HAN;
             if (classes[c] == Class::letter) traits[c] |= PLAIN_LETTER;
-        }
-        for (std::size_t c = 0; c < PLANE; c++) {
-            if (!scripts[c] && folded[c].size() == 1) single[c] = folded[c][0];
         }
     }
 
@@ -271,8 +300,10 @@ struct FormTables {
         return word;
     }
 
+    Spelling spelling(Points text) const { return spellings.find(key_of(digest(text))); }
+
     // The longest phrase of some kinds that begins a text.
-    Found phrase(Points text, std::uint16_t wanted) const {
+    Found phrase(Points text, std::uint32_t wanted) const {
         Found found;
         if (text.empty() || !has(text[0], wanted)) return found;
         for (std::size_t i = first[text[0]]; i < first[text[0] + 1]; i++) {
@@ -313,7 +344,7 @@ struct Reader {
     }
     std::size_t skip(std::size_t i) const { return behind(i, Class::space); }
     std::size_t digits(std::size_t i) const { return behind(i, Class::digit) - i; }
-    FormTables::Found phrase(std::size_t i, std::uint16_t wanted) const {
+    FormTables::Found phrase(std::size_t i, std::uint32_t wanted) const {
         return tables.phrase(i < text.size() ? text.subspan(i) : Points{}, wanted);
     }
     bool has_word(std::size_t i, std::u32string_view word) const { return i < size() && begins(text.subspan(i), word); }
@@ -329,7 +360,7 @@ struct Reader {
     std::size_t find_point(std::size_t i, std::uint32_t point) const {
         return std::find(text.begin() + std::min(i, size()), text.end(), point) - text.begin();
     }
-    bool holds(std::uint16_t wanted) const {
+    bool holds(std::uint32_t wanted) const {
         std::size_t i = find_trait(0, wanted);
         while (i < text.size() && !phrase(i, wanted).length) i = find_trait(i + 1, wanted);
         return i < text.size();

@@ -1,6 +1,5 @@
-// Formulas in one line: \frac{a}{b} is a/b, \leq is ≤, without braces and commands of layout. Brackets ⟨ and ⟩ are around a
-// fraction, power or index of more than a number or a letter. Images and emphasis become marks, which no folded text holds.
-// And the keys of images.
+// Formulas in one line: \frac{a}{b} is a/b, \leq is ≤, without braces and layout. Brackets ⟨ and ⟩ are around a fraction,
+// power or index of more than a number or a letter. Images, whose keys are here, and emphasis become marks of their own.
 #pragma once
 #include "judgment/form_tables.hpp"
 
@@ -55,7 +54,9 @@ private:
                 return i + 1;
             case U'`': return i + 1;
             case U'!':
-                if ((end = image(i))) return end;
+            case U'(':
+                end = c == U'!' ? image(i) : enumerated(i);
+                if (end) return end;
                 break;
             case U'[':
                 end = text.closing(i, 60);
@@ -65,9 +66,6 @@ private:
             case U']':
                 if (!(end = mark_end(i))) break;
                 out_.push_back(CLOSE_MARK);
-                return end;
-            case U'(':
-                if (!(end = enumerated(i))) break;
                 return end;
         }
         const bool ranges = (c == U'~' || c == U'—') && text.is(i - 1, Class::digit) && text.is(i + 1, Class::digit);
@@ -398,6 +396,8 @@ inline bool is_operator(const Reader& text, std::size_t i) {
     const auto is_side = [&](std::size_t k) { return text.is_plain(k) || text.is_in(k, U"()⟨⟩√|"); };
     const auto is_letter = [&](std::size_t k) { return text.is(k, Class::letter); };
     const auto is_one = [&](std::size_t k) { return text.is_plain(k) && !text.is_plain(k - 1) && !text.is_plain(k + 1); };
+    if (text.is_in(i, U"<>")) return text.at(i - 1) != text.at(i) && text.at(i + 1) != text.at(i);  // << >> quote a title
+    if (text.is_in(i, U"/·*~")) return is_side(i - 1) && is_side(i + 1);
     switch (text.at(i)) {
         case U'-': {
             std::size_t k = i + 1;
@@ -407,8 +407,6 @@ inline bool is_operator(const Reader& text, std::size_t i) {
             const bool single = text.is_in(k, U"(⟨√") || (is_letter(k) && !is_letter(k + 1));
             return single && !(is_letter(i - 1) && is_letter(i - 2));
         }
-        case U'<':
-        case U'>': return text.at(i - 1) != text.at(i) && text.at(i + 1) != text.at(i);  // << >> quote a title
         case U'_': return text.at(i - 1) != U'_' && text.at(i + 1) != U'_' && is_side(i - 1) && is_side(i + 1);
         case U'!':
             if (text.is_in(i + 1, U"=(") || is_letter(i + 1)) return !is_letter(i - 1);
@@ -421,24 +419,15 @@ inline bool is_operator(const Reader& text, std::size_t i) {
         }
         case U'|':  // x | y
             return is_side(i - 1) || is_side(i + 1) || (text.at(i - 1) == U' ' && is_one(i - 2) && is_one(i + 2));
-        case U'/':
-        case U'·':
-        case U'*':
-        case U'~': return is_side(i - 1) && is_side(i + 1);
         default: return true;
     }
 }
 
 // Whether a character that is no token is a sign all the same: ♀ and £, * of **kwargs, [ and : of a[:3].
 inline bool is_mark(const Reader& text, std::size_t i) {
-    switch (text.at(i)) {
-        case U'&':
-        case U'*':
-        case U'·': return true;
-        case U'[': return text.is_plain(i - 1);
-        case U':': return text.at(i - 1) == U'[' || text.at(i + 1) == U']';
-        default: return text.is(i, Class::mark);
-    }
+    if (text.at(i) == U'[') return text.is_plain(i - 1);
+    if (text.at(i) == U':') return text.at(i - 1) == U'[' || text.at(i + 1) == U']';
+    return text.is_in(i, U"&*·") || text.is(i, Class::mark);
 }
 
 }  // namespace dedup::judgment

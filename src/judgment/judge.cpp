@@ -74,7 +74,7 @@ Buffer written(const Form& form, const auto& numbers) {
 
 std::vector<NamedDifference> name_differences(const Form& a, const Form& b, const Alignment& found, Scratch& s) {
     std::vector<NamedDifference> named;
-    s.subsequence.work = {};
+    s.subsequence.steps_left = Subsequence::MOST;
     const auto add = [&](Part part, bool is_moved, bool null, Buffer text, Buffer other) {
         using enum DifferenceKind;
         const auto kind = is_moved ? moved : null ? notation : text.empty() ? deleted : other.empty() ? inserted : replaced;
@@ -111,6 +111,13 @@ TextColumn texts_of(const Tables& tables, const std::string& name) {
 }
 
 FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
+    const auto groups = [&](const std::string& name) {
+        const TextColumn words = texts_of(tables, name);
+        const auto numbers = tables.view<std::uint32_t>(name + "_groups", words.size());
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
+        for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
+        return Groups(std::move(members));
+    };
     FormTables made;
     made.lexicon = &lexicon;
     made.folded = texts_of(tables, "folded");
@@ -119,38 +126,23 @@ FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
     made.proper = tables.view<std::uint8_t>("proper", lexicon.words.size());
     made.weights = tables.view<float>("weights", lexicon.words.size());
     made.phrases = texts_of(tables, "phrases");
-    made.phrase_kinds = tables.view<std::uint16_t>("phrase_kinds", made.phrases.size());
-    made.negating = tables.view<std::uint32_t>("negating");
+    made.phrase_kinds = tables.view<std::uint32_t>("phrase_kinds", made.phrases.size());
+    made.opposites = groups("opposites");
+    made.alike = groups("alike");
     made.index();
-    const TextColumn words = texts_of(tables, "words");
+    const TextColumn words = texts_of(tables, "words"), spellings = texts_of(tables, "spellings");
     const auto flags = tables.view<std::uint32_t>("word_flags", words.size()),
                numbers = tables.view<std::uint32_t>("word_numbers", words.size());
     made.words.reset(words.size());
-    for (std::size_t i = 0; i < words.size(); i++) made.words[key_of(digest(words[i]))].value = {flags[i], numbers[i]};
-    return made;
-}
-
-Relations relations(const Tables& tables) {
-    const auto groups = [&](const std::string& name) {
-        const TextColumn words = texts_of(tables, name);
-        const auto numbers = tables.view<std::uint32_t>(name + "_groups", words.size());
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
-        for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
-        return Groups(std::move(members));
-    };
-    Relations made{groups("opposites"), groups("alike"), {}};
-    Spellings& spellings = made.spellings;
-    const TextColumn words = texts_of(tables, "spelled"), plain = texts_of(tables, "spellings");
-    const auto uses = tables.view<std::uint8_t>("uses", plain.size());
-    if (words.size() != uses.size()) refuse("there is no spelling for each word");
-    spellings.words.reset(words.size());
+    made.spellings.reset(0);
     for (std::size_t i = 0; i < words.size(); i++) {
-        spellings.words[key_of(digest(words[i]))].value = {uses[i], plain[i]};
-        if (!(uses[i] & Spellings::BEHIND_NUMBER) || words[i].empty()) continue;
-        spellings.unit_starts.push_back(words[i][0]);
-        spellings.longest_unit = std::max(spellings.longest_unit, words[i].size());
+        made.words[key_of(digest(words[i]))].value = {flags[i], numbers[i]};
+        if (flags[i] & (BEHIND_NUMBER | UNIT_SYMBOL) || !spellings[i].empty())
+            made.spellings[key_of(digest(words[i]))].value = {flags[i], spellings[i]};
+        if (!(flags[i] & BEHIND_NUMBER)) continue;
+        made.traits[words[i][0]] |= FormTables::UNIT_START;
+        made.longest_unit = std::max(made.longest_unit, words[i].size());
     }
-    std::ranges::sort(spellings.unit_starts);
     return made;
 }
 
@@ -170,10 +162,8 @@ void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std:
     Judge::Models each;
     static constexpr double NOTHING[] = {0};
     each.fill({.scores = NOTHING, .probabilities = NOTHING});
-    if (!models.empty() && models.size() != each.size()) refuse("there is no model for each kind of text");
     std::ranges::transform(models, each.begin(), model_of);
-    if (kind > std::size(TEXT_KINDS) || judging >= std::size(JUDGINGS)) refuse("no such kind");
-    new (made) Judge(form_tables(lexicon, tables), relations(tables), std::move(each),
+    new (made) Judge(form_tables(lexicon, tables), std::move(each),
                      {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
 }
 
@@ -294,7 +284,7 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
     std::set<ReadTexts*> texts;  // in an order that all threads lock them in
     for (const auto& [text, other] : pairs) texts.insert({text.texts, other.texts});
     std::vector<std::unique_lock<std::mutex>> locks;
-    for (const ReadTexts* one : texts) locks.emplace_back(one->in_use());
+    for (const ReadTexts* one : texts) locks.emplace_back(one->in_use);
     for (std::size_t begin = 0, end; begin < pairs.size(); begin = end) {
         std::size_t size = 0;  // limited, to save memory
         for (end = begin; end < pairs.size() && size < ReadTexts::MOST_POINTS; end++) {
@@ -309,10 +299,10 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
                 if (text.texts == one) rows.push_back(text.row);
                 if (other.texts == one) rows.push_back(other.row);
             }
-            one->make_forms(tables_, relations_, std::move(rows), threads);
+            one->make_forms(tables_, std::move(rows), threads);
         }
         share(part.size(), threads, [&](auto next) {
-            Scratch scratch{relations_};
+            Scratch scratch{tables_};
             for (std::size_t i; (i = next()) < part.size();) {
                 const auto& [text, other] = part[i];
                 const Form a = text.texts->form(text.row), b = other.texts->form(other.row);
@@ -330,9 +320,6 @@ double Judge::probability(const Comparison& found) const {
 }
 
 void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
-    const auto decide = [&](std::size_t i, double similarity, double required) {
-        verdicts[i] = {.similarity = similarity, .required = required, .state = similarity >= required ? State::joined : State::refused, .apart = SIMILARITY};
-    };
     const auto take = [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch&) {
         Verdict& verdict = verdicts[i] = {};
         const std::uint32_t guards = found.guards & options_.heeded;
@@ -343,16 +330,16 @@ void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Ve
         verdict.richer = richer(a, b, found.differences);
         if (found.left_out > 0) verdict.left_out = static_cast<std::uint8_t>(std::max(std::lround(found.left_out), 1L));
     };
-    switch (options_.judging) {
-        case Judging::differences: return compare(pairs, threads, options_.heeded, take);
-        case Judging::similarity: return measure_all(pairs, threads, decide);
-        case Judging::none:
-            for (std::size_t i = 0; i < pairs.size(); i++) decide(i, 1, 0);
+    if (options_.judging == Judging::differences) return compare(pairs, threads, options_.heeded, take);
+    if (options_.judging == Judging::similarity) measure(pairs, threads, verdicts);
+    else std::ranges::fill(verdicts, Verdict{.similarity = 1, .required = 0});
+    for (Verdict& verdict : verdicts) {
+        verdict.state = verdict.similarity >= verdict.required ? State::joined : State::refused;
+        verdict.apart = SIMILARITY;
     }
 }
 
-// Calls take(i, similarity, the least of a duplicate) for each pair, in several threads.
-void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, auto take) const {
+void Judge::measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
     share(pairs.size(), threads, [&](auto next) {
         Buffer room;
         std::size_t size = 0;
@@ -367,15 +354,9 @@ void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, auto t
             const auto [left, right] = pairs[i];
             if (left.texts != last.texts || left.row != last.row) size = read(last = left, room, grams);
             const std::size_t longer = std::max(size, read(right, room, other_grams));
-            take(i, jaccard(grams, other_grams), required_similarity(options_.similarity, longer));
+            verdicts[i].similarity = jaccard(grams, other_grams);
+            verdicts[i].required = options_.judging == Judging::none ? 0 : required_similarity(options_.similarity, longer);
         }
-    });
-}
-
-void Judge::measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
-    measure_all(pairs, threads, [&](std::size_t i, double similarity, double required) {
-        verdicts[i].similarity = similarity;
-        verdicts[i].required = options_.judging == Judging::none ? 0 : required;
     });
 }
 

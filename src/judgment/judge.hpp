@@ -90,11 +90,10 @@ public:
     // The text itself, in UTF-8.
     Bytes text(std::size_t row) const { return utf8_[row]; }
 
-    // Held by a thread that makes, reads or drops forms.
-    std::mutex& in_use() const { return in_use_; }
+    mutable std::mutex in_use;  // held by a thread that makes, reads or drops forms
     static constexpr std::size_t MOST_POINTS = 1 << 21;
     // Makes the forms of some rows, if they are missing; before, drops all forms if they are large.
-    void make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows, std::size_t threads);
+    void make_forms(const FormTables& tables, std::vector<std::size_t> rows, std::size_t threads);
     Form form(std::size_t row) const {
         const auto [part, index] = slots_[row];
         Form form = part->forms[index];
@@ -117,7 +116,6 @@ private:
     std::deque<Part> parts_;
     std::vector<Slot> slots_;  // by row
     std::size_t held_ = 0;     // characters of texts with forms
-    mutable std::mutex in_use_;
 };
 
 // The basis of a decision: differences, similarity of canonical texts, or none: all pairs are joined.
@@ -205,8 +203,8 @@ class Judge {
 public:
     using Models = std::array<Model, std::size(TEXT_KINDS)>;
 
-    Judge(FormTables tables, Relations relations, Models models, const JudgeOptions& options)
-        : tables_(std::move(tables)), relations_(std::move(relations)), models_(std::move(models)), options_(options) {}
+    Judge(FormTables tables, Models models, const JudgeOptions& options)
+        : tables_(std::move(tables)), models_(std::move(models)), options_(options) {}
     Judge(const Judge&) = delete;
 
     std::shared_ptr<ReadTexts> read(const Strings& texts) const { return std::make_shared<ReadTexts>(texts, tables_); }
@@ -218,18 +216,15 @@ public:
     void judge(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
     // Fills similarities, and the least of a duplicate.
     void measure(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
-    // Differences of pairs; an answer, notes or an explanation is one difference as a whole. features: output, a record for
-    // each pair, or empty.
+    // Differences of pairs; an answer, notes or an explanation is one as a whole. features: output, one for each pair, or empty.
     std::vector<std::vector<NamedDifference>> differences(std::span<const Pair> pairs, std::size_t threads,
                                                           std::span<PairFeatures> features = {}) const;
 
 private:
     void compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, auto take) const;
-    void measure_all(std::span<const Pair> pairs, std::size_t threads, auto take) const;
     double probability(const Comparison& found) const;
 
     const FormTables tables_;
-    const Relations relations_;
     const Models models_;
     const JudgeOptions options_;
 };

@@ -11,8 +11,7 @@ struct Choices {
 
 class ChoiceFinder {
 public:
-    // The choices behind A. B. C., or short ones behind 1. 2. 3. 4.; unmarked: or short lines behind one that asks, or between
-    // | in a line.
+    // The choices behind A. B. C., or short ones behind 1. 2. 3. 4.; unmarked: or short lines behind one that asks, or between |.
     Choices find(const Reader& text, bool unmarked = false) {
         find_labels(text);
         choose_run(text.size());
@@ -32,16 +31,12 @@ public:
     }
 
 private:
+    static constexpr std::size_t NAMES = 8, NONE = std::numeric_limits<std::size_t>::max();
     struct Label {
-        std::uint32_t start, end;
-        std::uint8_t name;  // 0 is A
-        bool bare;
+        std::size_t name, start, end;  // name: 0 is A
+        bool bare = false;
+        std::size_t next = NONE;  // the label that goes on the run
     };
-    static constexpr std::uint32_t NAMES = 8, NONE = 0xFFFFFFFF;
-
-    void add(std::uint32_t name, std::size_t start, std::size_t end, bool bare = false) {
-        labels_.push_back({std::uint32_t(start), std::uint32_t(end), std::uint8_t(name), bare});
-    }
 
     // Takes out labels that all choices repeat: A. A苯耗下降
     void drop_repeated(const Reader& text) {
@@ -55,32 +50,28 @@ private:
     // Chooses the longest run of labels A, B, C and so on; of equally long ones the last.
     void choose_run(std::size_t size) {
         struct Run {
-            std::uint32_t label = NONE, length = 0;
+            std::size_t label = NONE, length = 0;
         };
         std::array<Run, NAMES + 1> runs{};  // by the first name, of the labels from here on
-        next_.resize(labels_.size());
         Run best{NONE, 1};
         for (std::size_t i = labels_.size(); i-- > 0;) {
-            const std::uint8_t name = labels_[i].name;
-            next_[i] = runs[name + 1].label;
-            runs[name] = {std::uint32_t(i), runs[name + 1].length + 1};
+            const std::size_t name = labels_[i].name;
+            labels_[i].next = runs[name + 1].label;
+            runs[name] = {i, runs[name + 1].length + 1};
             if (name == 0 && runs[0].length > best.length) best = runs[0];
         }
         clear(run_, ranges_);
-        for (std::uint32_t i = best.label; i != NONE; i = next_[i]) {
-            if (!ranges_.empty()) ranges_.back().end = labels_[i].start;
+        for (std::size_t i = best.label; i != NONE; i = labels_[i].next) {
+            if (!ranges_.empty()) ranges_.back().end = static_cast<std::uint32_t>(labels_[i].start);
             run_.push_back(labels_[i]);
             ranges_.push_back(range_of(labels_[i].end, size));
         }
+        labels_.clear();
     }
 
     void find_labels(const Reader& text) {
-        labels_.clear();
-        for (std::size_t i = 0;;) {
-            i = text.find_behind(i, FormTables::BEFORE_LABEL, FormTables::LABELS);
-            if (i == text.size()) return;
+        for (std::size_t i = 0; (i = text.find_behind(i, FormTables::BEFORE_LABEL, FormTables::LABELS)) < text.size();)
             i = std::max(label_at(text, i), i + 1);
-        }
     }
 
     // A. or (A) or A), and A alone at the start of a line; not the first of A.B. or A、B、. Returns its end or 0.
@@ -93,27 +84,25 @@ private:
             const std::uint32_t behind = text.at(text.skip(end + 1));
             const bool is_next = behind == U'、' && text.at(end) == text.at(j) + 1;
             if (text.is_latin(end) && (behind == U'.' || is_next)) return 0;
-            add(name, i, end);
+            labels_.push_back({name, i, end});
             return end;
         }
         if (!is_first || j != i || !text.is(i + 1, Class::space) || text.skip(i + 1) >= text.size()) return 0;
-        add(name, i, i + 1, true);
+        labels_.push_back({name, i, i + 1, true});
         return i + 1;
     }
 
     // 1. or 1、 or 1) at the start of a line.
     void find_figures(const Reader& text) {
-        labels_.clear();
         for (std::size_t i = 0; i < text.size(); i = text.find_point(i, U'\n')) {
             i = text.skip(i);
-            if (text.at(i) - U'1' < NAMES && text.is_in(i + 1, U".、)")) add(text.at(i) - U'1', i, i + 2);
+            if (text.at(i) - U'1' < NAMES && text.is_in(i + 1, U".、)")) labels_.push_back({text.at(i) - U'1', i, i + 2});
         }
     }
 
     // The last lines, behind one that asks, or the parts of a single line behind |. Each is short and begins with a word.
     void find_lines(const Reader& text) {
         const bool single = text.find_point(0, U'\n') == text.size();
-        labels_.clear();
         for (std::size_t i = text.size(), end = i; end > 0 && labels_.size() <= NAMES; end = std::max<std::size_t>(i, 1) - 1) {
             i = end;
             while (i > 0 && text.at(i - 1) != (single ? U'|' : U'\n')) i--;
@@ -122,7 +111,7 @@ private:
             const bool asks = text.is_in(last - 1, U"?是_)") || (single && i == 0 && text.part(i, last).letters(4) == 4);
             if (asks && labels_.size() >= (single ? 2u : 3u)) {
                 std::ranges::reverse(labels_);
-                for (std::size_t k = 0; k < labels_.size(); k++) labels_[k].name = std::uint8_t(k);
+                for (std::size_t k = 0; k < labels_.size(); k++) labels_[k].name = k;
                 return;
             }
             if (text.is_in(begin, U"-*·●") || text.is(begin, Class::circled)) begin = text.skip(begin + 1);
@@ -130,41 +119,30 @@ private:
             const bool is_word = text.is(begin, Class::han) || (!text.is(begin, Class::digit) &&
                                                                 text.part(begin, std::max(begin, last)).letters(4) == 4);
             if (last <= begin || last > begin + 20 || !is_word || text.is_in(begin + 1, U"、:")) break;
-            add(0, i - (single && i > 0), begin);
+            labels_.push_back({0, i - (single && i > 0), begin});
         }
         labels_.clear();
     }
 
     std::vector<Label> labels_, run_;
-    std::vector<std::uint32_t> next_;
     std::vector<Range> ranges_;
 };
 
-// A text without some of its ranges, which go to the notes.
-class Excerpt {
-public:
-    Excerpt(const Reader& text, SearchedText& out, Buffer& notes) : text_(text), out_(out), notes_(notes) { out.points.clear(); }
-
-    void take_out(std::size_t begin, std::size_t end, std::uint32_t separator) {
-        append(out_.points, text_.text.subspan(end_, begin - end_));
-        out_.points.push_back(separator);
-        append(notes_, text_.text.subspan(begin, end - begin));
-        notes_.push_back(U' ');
-        end_ = end;
+// A text without some of its ranges, which go to the notes: a view of `out`, with a separator for each, or the text itself.
+inline Reader without(const Reader& text, std::span<const Range> ranges, char32_t separator, SearchedText& out, Buffer& notes) {
+    if (ranges.empty()) return text;
+    out.points.clear();
+    std::uint32_t behind = 0;
+    for (const Range range : ranges) {
+        append(out.points, Range{behind, range.begin}.of(text.text));
+        out.points.push_back(separator);
+        append(notes, range.of(text.text));
+        notes.push_back(U' ');
+        behind = range.end;
     }
-    // The text itself if nothing was taken out, else a view of `out`.
-    Reader rest() const {
-        if (!end_) return text_;
-        append(out_.points, text_.text.subspan(end_));
-        return out_.reader(text_.tables);
-    }
-
-private:
-    const Reader& text_;
-    SearchedText& out_;
-    Buffer& notes_;
-    std::size_t end_ = 0;  // of the last one taken out
-};
+    append(out.points, text.text.subspan(behind));
+    return out.reader(text.tables);
+}
 
 // 本题满分 12 分, 5 points
 inline bool is_points(const Reader& inner) {
@@ -189,22 +167,22 @@ inline bool is_outside(const Reader& text, std::size_t begin, std::size_t end) {
 
 // Takes out brackets with points, or with the source of the text.
 inline Reader take_brackets(const Reader& text, SearchedText& out, Buffer& notes) {
-    Excerpt excerpt(text, out, notes);
+    std::vector<Range> found;
     for (std::size_t i = text.find(0, FormTables::OPENS), next; i < text.size(); i = text.find(next, FormTables::OPENS)) {
         const std::size_t end = text.closing(i, 120);
         next = i + 1;
         if (!end) continue;
         const Reader inner = text.part(i + 1, end);
         const bool points = is_points(inner) && (inner.holds(POINTS) || is_outside(text, i, end));
-        if (points || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET))) excerpt.take_out(i, next = end + 1, U' ');
+        if (points || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET))) found.push_back(range_of(i, next = end + 1));
     }
-    return excerpt.rest();
+    return without(text, found, U' ', out, notes);
 }
 
 // Takes out short sentences in which a paper or a page writes of itself, from the space or comma before the phrase on:
 // D. 18 Ω 扫码看解析
 inline Reader take_sentences(const Reader& text, SearchedText& out, Buffer& notes) {
-    Excerpt excerpt(text, out, notes);
+    std::vector<Range> found;
     for (std::size_t i = text.find_note(0), end; i < text.size(); i = text.find_note(end)) {
         end = std::min(text.find(i, FormTables::ENDS) + 1, text.size());
         std::size_t begin = i;
@@ -213,13 +191,12 @@ inline Reader take_sentences(const Reader& text, SearchedText& out, Buffer& note
         std::size_t start = sentence.size() <= 80 ? sentence.find_note(0) : sentence.size();
         if (start == sentence.size()) continue;
         while (start > 0 && !sentence.is_in(start - 1, U" ,")) start--;
-        excerpt.take_out(begin + start, end, U'\n');
+        found.push_back(range_of(begin + start, end));
     }
-    return excerpt.rest();
+    return without(text, found, U'\n', out, notes);
 }
 
-// The end of a tag of a post that begins at i: a link, @name, #topic#, a face in brackets, or a mark of a repost; i if there
-// is no tag.
+// The end of a post's tag at i: a link, @name, #topic#, a face in brackets, or a mark of a repost; i if there is none.
 inline std::size_t tag_end(const Reader& text, std::size_t i) {
     const auto is_name = [&](std::size_t k) { return text.is_plain(k) || text.is(k, Class::han) || text.is_in(k, U"_-"); };
     if (!text.is_in(i, U"@#[(h转")) return i;  // as nearly always
@@ -268,7 +245,7 @@ inline Reader strip_tags(const Reader& text, Buffer& notes) {
 
 // Whether a sentence goes on at i, so that a number before it is of that sentence and numbers nothing: （3）的平方根,
 // (3)\\times 4. A longer word of the dictionary begins one: 是否.
-inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
+inline bool goes_on(const Reader& text, std::size_t i, std::uint32_t kinds) {
     i = text.skip(i);
     if (text.at(i) == U'$') i = text.skip(i + 1);
     std::uint32_t sign = text.at(i);
@@ -406,8 +383,7 @@ inline std::size_t number_at(const Reader& text, std::size_t i) {
     return n ? n : text.is(i, Class::circled) ? 1 : text.phrase(i, NUMERAL).length;
 }
 
-// Constraints: or [要求] or 例2 or 第2题, or a line that is a short label. source: the text names a source, so that 第4章
-// is of it.
+// Constraints: or [要求] or 例2 or 第2题, or a line that is a short label. source: one is named, so that 第4章 is of it.
 inline bool is_heading(const Reader& text, std::size_t i, bool line, bool source) {
     if (line && text.at(i) == U'#') return true;
     while (line && text.is_in(i, U"*>-")) i = text.skip(i + 1);

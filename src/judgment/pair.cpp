@@ -54,17 +54,16 @@ void take_clauses(const Form& form, Range part, bool choice, Side& side) {
     side.gone_clauses.assign(side.clauses.size(), 0);
 }
 
-// Finds a longest common subsequence of x and y, then takes runs of equal values in the rest, each from its first position in
-// y on.
+// Finds a longest common subsequence of x and y, then takes runs of equal values in the rest, each from the first in y on.
 void match(Keys x, Keys y, std::size_t longest, Scratch& s, std::vector<Match>& same, auto take) {
     s.subsequence.find(x, y, same);
     s.a.taken.assign(x.size(), 0);
     s.b.taken.assign(y.size(), 0);
     for (const auto [i, j] : same) s.a.taken[i] = s.b.taken[j] = 1;
     if (same.size() == x.size() || same.size() == y.size()) return;
-    const auto left = s.subsequence.left(), right = s.subsequence.right();
-    const std::size_t begin = s.subsequence.begin();
-    s.firsts.assign(s.subsequence.values() + 1, 0);
+    const Buffer &left = s.subsequence.left, &right = s.subsequence.right;
+    const std::size_t begin = s.subsequence.begin;
+    s.firsts.assign(s.subsequence.values + 1, 0);
     s.next.resize(y.size() + 1);
     for (std::uint32_t j = begin + right.size(); j > begin; j--) {  // positions from 1 on
         if (!s.b.taken[j - 1]) s.next[j] = std::exchange(s.firsts[right[j - 1 - begin]], j);
@@ -123,8 +122,7 @@ struct Run {
     bool replaces(const Run& other) const { return before[0] == other.before[1] || behind[0] == other.behind[1]; }
 };
 
-// Whether two runs have changed positions around a word that relates them: 甲比乙大, 乙比甲大. Members of a list may change
-// positions, and both sides of 是.
+// Whether two runs have changed positions around a word that relates them: 甲比乙大, 乙比甲大. In a list and around 是 they may.
 bool are_exchanged(const Text& a, const Text& b, Scratch& s) {
     for (const auto [i, j] : s.tokens) s.partners[i] = j + 1;
     std::vector<Run> runs;
@@ -137,7 +135,7 @@ bool are_exchanged(const Text& a, const Text& b, Scratch& s) {
         runs.back().right.end++;
     }
     const std::size_t count = runs.size();
-    if (!s.subsequence.work.suffices(count * count, Work::MATRIX)) return false;
+    if (!s.subsequence.may_take(count * count, Subsequence::MATRIX)) return false;
     for (Run& run : runs) {
         run.words = std::ranges::any_of(run.left.of(s.a.tokens), [&](auto at) { return has_content(a.form.tokens[at]); });
         if (!run.words) continue;
@@ -158,7 +156,7 @@ bool are_exchanged(const Text& a, const Text& b, Scratch& s) {
             const Run& q = runs[j];
             if (q.right.begin > p.right.begin || !q.words || !p.replaces(q) || !q.replaces(p)) continue;
             if (a.is_joint(p.left.end) && a.is_joint(q.left.begin) && b.is_joint(q.right.end) && b.is_joint(p.right.begin)) continue;
-            if (!s.subsequence.work.suffices(count)) return false;
+            if (!s.subsequence.may_take(count)) return false;
             bool relates = false, equates = false, stays = false;
             for (std::size_t k = i + 1; k < j; k++) {
                 const auto [left, right] = std::pair(runs[k].left, runs[k].right);
@@ -205,7 +203,7 @@ bool are_crossed(const Form& a, const Form& b, Scratch& s) {
     const auto repeated = std::ranges::unique(links);
     links.erase(repeated.begin(), repeated.end());
     for (auto x = links.begin(); x != links.end(); x++) {
-        for (auto y = x + 1; y != links.end() && y->first == x->first && s.subsequence.work.suffices(1); y++)
+        for (auto y = x + 1; y != links.end() && y->first == x->first && s.subsequence.may_take(1); y++)
             forks.emplace_back(x->second, y->second);
     }
     std::ranges::sort(forks);
@@ -238,7 +236,7 @@ struct SideStats {
 };
 
 // Also fills the texts, numbers and words of the side, and the keys of its signs.
-SideStats read(const Relations& relations, const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) {
+SideStats read(const FormTables& tables, const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) {
     SideStats stats;
     clear(side.text, side.content, side.plain, side.numbers, side.words, side.keys);
     for (const std::uint32_t at : tokens) {
@@ -249,7 +247,7 @@ SideStats read(const Relations& relations, const Form& form, std::span<const std
         append(side.text, text);
         side.words.push_back(word);
         stats.negations += negates;
-        stats.denials += negates && relations.opposites.of(word).empty();
+        stats.denials += negates && tables.opposites.of(word).empty();
         stats.limits |= token.flags & LIMITS;
         stats.asks |= token.flags & ASKS;
         stats.blanks += token.kind == Kind::blank;
@@ -271,7 +269,7 @@ SideStats read(const Relations& relations, const Form& form, std::span<const std
         const bool sign = token.kind == Kind::symbol || token.kind == Kind::letter;
         if (sign && !(text.size() == 1 && text[0] == '_')) side.keys.push_back(token.key);
     }
-    write_plainly(side.text, relations.spellings, side.plain);
+    write_plainly(side.text, tables, side.plain);
     find_numbers(side.plain, side.numbers);
     std::ranges::sort(side.words);
     return stats;
@@ -385,21 +383,21 @@ void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Sc
 }
 
 Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Scratch& s) {
-    const auto& [opposites, alike, spellings] = s.relations;
-    const SideStats x = read(s.relations, a, one.left.of(found.left), last.left, s.a),
-                    y = read(s.relations, b, one.right.of(found.right), last.right, s.b);
+    const Groups& alike = s.tables.alike;
+    const SideStats x = read(s.tables, a, one.left.of(found.left), last.left, s.a),
+                    y = read(s.tables, b, one.right.of(found.right), last.right, s.b);
     const bool content = x.count || y.count, wordless = !x.words && !y.words;
     const bool same = s.a.plain == s.b.plain, notation = is_same_notation(s.a.plain, s.b.plain, alike);
 
     Change change{};
-    change.opposite = !same && excludes(opposites, s.a, s.b);
+    change.opposite = !same && excludes(s.tables.opposites, s.a, s.b);
     change.null = !change.opposite && (same || !content);
     if ((x.negations + y.negations) % 2 && !change.opposite) change.negation = x.negations > y.negations ? 1 : -1;
     if (change.opposite) change.opposite = (x.denials + y.denials) % 2 == 0;  // 不增加, 减少
     const bool has_number = !s.a.numbers.empty(), other_has = !s.b.numbers.empty();
     change.numbers_differ = !notation && has_number && other_has && s.a.numbers != s.b.numbers;
     change.number_alone = !notation && has_number != other_has && wordless && !(x.circled && y.circled);
-    const auto is_symbol = [&](Points text) { return spellings.find(text).uses & Spellings::SYMBOL; };
+    const auto is_symbol = [&](Points text) { return s.tables.spelling(text).flags & UNIT_SYMBOL; };
     change.unit = !same && is_symbol(s.a.plain) && is_symbol(s.b.plain);
     change.formula = s.a.keys != s.b.keys && wordless && !notation;
     change.polar = x.polar - y.polar;

@@ -75,16 +75,14 @@ private:
 
     struct Mark {
         std::size_t start, end;
-        std::uint16_t kinds;
+        std::uint32_t kinds;
     };
 
     // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
     void find_marks(const Reader& text) {
         marks_.clear();
-        for (std::size_t i = 0;;) {
-            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
-            if (i == text.size()) return;
-            std::size_t end = 0;
+        for (std::size_t i = 0, end; (i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS)) < text.size();) {
+            end = 0;
             if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
                 const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
                 const auto found = text.phrase(j, KEY);
@@ -272,7 +270,7 @@ private:
 };
 
 // Letters, digits and signs, numbers in digits; a space only between two words that are not Han.
-void write_part(const ParsedText& parsed, Range part, const FormTables& tables, const Spellings& spellings, std::size_t& image, Buffer& out) {
+void write_part(const ParsedText& parsed, Range part, const FormTables& tables, std::size_t& image, Buffer& out) {
     const Reader text{tables, parsed.text(part)};
     Buffer content;
     content.reserve(part.size());
@@ -309,7 +307,7 @@ void write_part(const ParsedText& parsed, Range part, const FormTables& tables, 
         }
         apart = true;
     }
-    write_plainly(content, spellings, out);
+    write_plainly(content, tables, out);
 }
 
 }  // namespace
@@ -317,7 +315,7 @@ void write_part(const ParsedText& parsed, Range part, const FormTables& tables, 
 void Judge::write_canonical(const ParsedText& parsed, Buffer& out) const {
     out.clear();
     std::size_t image = 0;
-    const auto write = [&](Range part, Buffer& to) { write_part(parsed, part, tables_, relations_.spellings, image, to); };
+    const auto write = [&](Range part, Buffer& to) { write_part(parsed, part, tables_, image, to); };
     write(parsed.stem, out);
     std::vector<Buffer> choices(parsed.choices.size());
     for (std::size_t k = 0; k < choices.size(); k++) write(parsed.choices[k], choices[k]);

@@ -1,7 +1,6 @@
 // Numerals and units in one notation; profiles of forms; words that one of two texts has alone, and titles.
 #include <cmath>
 #include <string>
-#include <tuple>
 
 #include "judgment/features.hpp"
 
@@ -115,11 +114,11 @@ std::size_t write_digits(Points text, std::size_t at, Buffer& to) {
     return end + (places > 0);
 }
 
-std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, Buffer& to) {
-    if (at == text.size() || !std::ranges::binary_search(spellings.unit_starts, text[at])) return at;
-    for (std::size_t size = std::min(spellings.longest_unit, text.size() - at); size > 0; size--) {
-        const Spellings::Spelling unit = spellings.find(text.subspan(at, size));
-        if (!(unit.uses & Spellings::BEHIND_NUMBER)) continue;
+std::size_t write_unit(Points text, std::size_t at, const FormTables& tables, Buffer& to) {
+    if (at == text.size() || !tables.has(text[at], FormTables::UNIT_START)) return at;
+    for (std::size_t size = std::min(tables.longest_unit, text.size() - at); size > 0; size--) {
+        const FormTables::Spelling unit = tables.spelling(text.subspan(at, size));
+        if (!(unit.flags & BEHIND_NUMBER)) continue;
         append(to, unit.text);
         return at + size;
     }
@@ -129,8 +128,7 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
 constexpr std::size_t LONGEST_TITLE = 60;    // characters
 constexpr double LEAST_CHANGE = 5;           // weight: less is a light word
 
-// Whether a number is in a clause with two words, Chinese ones in a Chinese text: a number alone is a date, a counter or an
-// address of the page.
+// Whether a number is in a clause with two words, Chinese ones in a Chinese text: else it is a date, a counter or an address.
 bool is_in_sentence(std::span<const Token> tokens, std::size_t number, bool han) {
     const auto in_clause = [&](std::size_t i) { return i < tokens.size() && tokens[i].clause == tokens[number].clause; };
     std::size_t words = 0, i = number;
@@ -149,8 +147,7 @@ void each_word(const Form& form, const Form& other, auto take) {
     }
 }
 
-// Words of one form that the other lacks: their weight, each word once; the greatest weight of one, by how often it occurs;
-// whether a number in a sentence is among them.
+// Words of one form that the other lacks: their weight, each once; the greatest of one, by how often it occurs; a number.
 struct OwnWords {
     double weight = 0, named = 0;
     bool has_number = false;
@@ -249,14 +246,14 @@ void add_words(const Form& form, Profile& to) {
 
 }  // namespace
 
-void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
-    if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);
+void write_plainly(Points text, const FormTables& tables, Buffer& to) {
+    if (const Points whole = tables.spelling(text).text; !whole.empty()) return append(to, whole);
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t plain = std::find_if(text.begin() + at, text.end(), begins_number) - text.begin();
         append(to, text.subspan(at, plain - at));
         if ((at = plain) == text.size()) return;
         at = is_digit(text[at]) ? write_digits(text, at, to) : write_numeral(text, at, to);
-        if (is_digit(to.back())) at = write_unit(text, at, spellings, to);
+        if (is_digit(to.back())) at = write_unit(text, at, tables, to);
     }
 }
 
@@ -277,7 +274,7 @@ Profile ProfileBuilder::build(const Form& form) {
     const auto stem = form.of(form.stem);
     find_clauses(form, form.stem, keys_, profile.clauses);
     text_.clear();
-    write_plainly(form.text(stem), spellings_, text_);
+    write_plainly(form.text(stem), tables_, text_);
     find_numbers(text_, profile.numbers);
     if (form.explanation.size()) {
         add_numbers(form, form.explanation, profile.explained);
@@ -317,7 +314,7 @@ Profile ProfileBuilder::build(const Form& form) {
 void ProfileBuilder::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
     text_.clear();
     for (const Token& token : form.of(part)) {
-        write_plainly(form.text(token), spellings_, text_);
+        write_plainly(form.text(token), tables_, text_);
         text_.push_back(U' ');
     }
     find_numbers(text_, to);
@@ -339,7 +336,7 @@ void ProfileBuilder::add_choices(const Form& form, Profile& to) {
         const auto tokens = form.of(range);
         const Points text = content(form, tokens);
         for (const std::uint32_t point : text) counts_[key_of(point)].value++;
-        write_plainly(text, spellings_, to.choices);
+        write_plainly(text, tables_, to.choices);
         to.ends.push_back(to.choices.size());
         to.keys.push_back(hash(keys_of(tokens, keys_)));
     }

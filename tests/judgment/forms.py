@@ -59,7 +59,7 @@ def are_same(text, other):
 
 
 def held_of(bits):
-    return [guard.name for k, guard in enumerate(GUARDS) if bits >> k & 1]
+    return [guard for k, guard in enumerate(GUARDS) if bits >> k & 1]
 
 
 def guards_of(a, b):

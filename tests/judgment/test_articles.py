@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dedup_job.judgment.model import feature_names
+from dedup_job.judgment.model import FEATURE_NAMES
 from tests.judgment.forms import (
     check_pairs,
     compared,
@@ -114,4 +114,4 @@ def test_texts_with_more_words_than_the_first_hash_table_holds_are_compared():
     words = [f"word{i:05}x" if i % 12 else "end." for i in range(40_000)]
     text = f"Floods\n{' '.join(words)}"
     (found,), _ = compared([(text, text.replace("word00500x", "other"))])
-    assert 0 < found["features"][feature_names().index("own_most")] < 0.001
+    assert 0 < found["features"][FEATURE_NAMES.index("own_most")] < 0.001

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.pairs.score import read_pairs
 from dedup_job.cleaning import Cleaner
 from dedup_job.judgment import PARTS
-from dedup_job.judgment.model import KINDS, feature_names
+from dedup_job.judgment.model import FEATURE_NAMES, KINDS
 from tests.judgment.forms import check_pairs, held_of, judge, sketched
 from tests.judgment.test_pairs import pairs as altered_pairs
 from tests.reference.form import fold
@@ -41,7 +41,7 @@ def explained(pairs):
 
 
 def nonzero(found):
-    named = zip(feature_names(), found["features"].tolist(), strict=True)
+    named = zip(FEATURE_NAMES, found["features"].tolist(), strict=True)
     return " ".join(f"{name}={value:.6g}" for name, value in named if value)
 
 

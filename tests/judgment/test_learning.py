@@ -11,9 +11,9 @@ from dedup_job.judgment import PAIR_FEATURES
 from dedup_job.judgment import model as models
 from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import (
+    FEATURE_NAMES,
     Labels,
     calibration,
-    feature_names,
     learn,
     logistic,
     model_of,
@@ -22,8 +22,8 @@ from dedup_job.judgment.model import (
 )
 from tests.judging import joined
 
-NAME = 1 << [guard.name for guard in GUARDS].index("name")
-NUMBER = 1 << [guard.name for guard in GUARDS].index("number")
+NAME = 1 << [*GUARDS].index("name")
+NUMBER = 1 << [*GUARDS].index("number")
 NOW = 0.95
 
 
@@ -40,7 +40,7 @@ class LabelCounts:
         n = self.same + self.different
         same = np.arange(n) < self.same
         found = np.zeros(n, dtype=PAIR_FEATURES)
-        found["features"] = chance.random((n, len(feature_names())))
+        found["features"] = chance.random((n, len(FEATURE_NAMES)))
         found["guards"] = 0 if guards is None else guards
         return Labels(found, same, np.arange(n)).where(chance.permutation(n))
 

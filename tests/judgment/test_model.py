@@ -11,10 +11,10 @@ import pytest
 from dedup_job import _core
 from dedup_job.decision import CONFIDENCE
 from dedup_job.judgment.model import (
+    FEATURE_NAMES,
     KINDS,
     MOST_BYTES,
     document_of,
-    feature_names,
     load_model,
     model_of,
     part_of,
@@ -49,7 +49,7 @@ def refusal(text):
 
 def test_trees_give_scores_probabilities_and_weights():
     model = model_of(json.dumps(changed(calibration__probabilities=[0.2, 0.8])), "given")
-    rows = np.zeros((3, len(feature_names())))
+    rows = np.zeros((3, len(FEATURE_NAMES)))
     rows[1, 0] = 1
     scores, probabilities = model.evaluate(rows, np.array([0, 0, 2], np.uint8))
     assert scores.tolist() == [2, -2, 2]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.judgment import DifferenceKind
-from dedup_job.judgment.model import feature_names
+from dedup_job.judgment.model import FEATURE_NAMES
 from tests.judgment.forms import check_equal, check_pairs, compared, differences, judge
 from tests.judgment.test_form import HOSTILE, PIECES, QUESTIONS
 
@@ -69,7 +69,7 @@ def test_characters_beyond_the_basic_plane_are_counted():
 
 def test_a_text_does_not_differ_from_itself():
     found, _ = compared([(text, text) for text in QUESTIONS])
-    assert not found["features"][:, feature_names().index("pieces")].any()
+    assert not found["features"][:, FEATURE_NAMES.index("pieces")].any()
     assert not found["guards"].any()
 
 
