@@ -86,7 +86,7 @@ def read_input(name: str, most: int) -> str:
 
 
 def limited_text(file: Path, most: int) -> str:
-    """Return the text of a file as `read_input`; "-" is a file's name here."""
+    """Return the text of a file of at most `most` bytes; errors as of `read_input`."""
     try:
         with file.open("rb") as stream:
             return _limited(stream, most, f"{file}")

@@ -231,7 +231,7 @@ def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]
 
     pages: in `_id` order; may be called again. None means that the pages before it are void.
 
-    So a run that was interrupted and resumed names the same kept documents as one left alone. As
+    So a run that was interrupted and resumed names the same kept documents as another. As
     nearly all documents are of the first run, they are yielded at once, the others at the end.
     """
     first, later, done = _NO_RUN, list[KeptPage](), False

@@ -54,7 +54,7 @@ def refused(database, *words, stdin=None, **more):
 
 
 def good(database, folder, *more):
-    """Run a check that passes; return its notes, as `found`."""
+    """Run `dedup check`, which must pass; return the ids in its notes, by finding."""
     file = folder / "good.json"
     command(database, "check", "--source", "source", "--report", str(file), *more)
     return found(file)

@@ -109,9 +109,9 @@ def as_if_gone(patch: pytest.MonkeyPatch) -> None:
 def killed_at(
     words: str, number: int = 1, *, way: str = BEFORE, surely: bool = True
 ) -> Iterator[None]:
-    """Kill the process of the block at the n-th command that writes and has some words.
+    """End the block at the n-th command that writes and has these words, as a kill would.
 
-    surely: fail if it does not come there.
+    way: before or after the server gets it; surely: fail if there is no such command.
     """
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Dead) if surely else suppress(Dead):
         as_if_gone(patch)

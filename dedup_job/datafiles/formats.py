@@ -45,7 +45,7 @@ class Named(NamedTuple):
 
 
 def named(path: Path) -> Named:
-    """Return a file with the properties that its name states; UsageError without a format."""
+    """Return a file with the format and compression of its name; UsageError if unknown."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     compression = suffixes.pop() if suffixes and suffixes[-1] == _COMPRESSED else ""
     suffix = suffixes[-1] if suffixes else ""

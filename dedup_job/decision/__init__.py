@@ -78,7 +78,7 @@ class DecisionSettings(BaseModel, frozen=True, extra="forbid", allow_inf_nan=Fal
 
     @property
     def judges(self) -> bool:
-        """Whether differences decide."""
+        """Whether the judge decides by the differences of two texts, not their similarity."""
         return self.judge is Judging.DIFFERENCES
 
 

@@ -80,7 +80,7 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
 
 
 def shown(key: bytes) -> str:
-    """Format a key for people so that `readings` yields its `_id` first; a huge one is cut."""
+    """Return a key as text for people, cut if huge; `readings` yields its `_id` first."""
     key = own_key(key)
     if len(key) > _HUGE:
         begins = raw_bson.fields({"_id": str(storable(key))[:_BEGINS]})

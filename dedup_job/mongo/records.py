@@ -67,7 +67,10 @@ class Records:
         return sorted(found, key=lambda record: not record.decided)
 
     def resolve(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return dropped documents' keys by written id, None if not exactly one; out: to omit."""
+        """Return for each written id the key of a dropped document, None if not exactly one.
+
+        out: keys to leave out.
+        """
         read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()

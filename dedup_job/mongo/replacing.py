@@ -311,7 +311,9 @@ def bring_back(
     keys: Sequence[bytes],
     session: ClientSession | None,
 ) -> tuple[int, int]:
-    """Write a chunk back, repeatably, in place of the run's `keys`; return the numbers replaced."""
+    """Write a chunk back in place of the run's `keys`; return the numbers replaced in
+    target and ledger. Repeatable.
+    """
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for (collection, mine), rows in zip(target.of_run(run), chunk[:2], strict=True):
         own = {"$and": [id_keys.id_filter(keys), mine]}

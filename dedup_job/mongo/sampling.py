@@ -81,7 +81,7 @@ class Sampler:
             yield [self.name(row.key) for row in page]
 
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
-        """Yield at most `limit` matches in lists, in `_id` order, or groups, the largest first."""
+        """Yield lists of matches, at most `limit`, in `_id` order; of groups the largest first."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.selection.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)

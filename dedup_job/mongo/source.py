@@ -356,7 +356,7 @@ class Source(DocumentReader):
         return self.numbered_texts(keys)[0]
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
-        """Return documents by key as given, decided or not; missing ones are omitted."""
+        """Return the documents of these keys, by key, decided or not; missing ones are omitted."""
         return {row.key: self.read(row) for row in self.some(keys, {})}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:

@@ -209,7 +209,7 @@ class TargetReader:
         return self.texts_of(strings_of(keys)).by_key(keys)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return texts as `texts`, in columns, by row of keys, also of other collections."""
+        """Return the compared texts of kept documents, of other collections too, by row of keys."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             halves = keys.take(slice(count)), keys.take(slice(count, None))
             first, second = map(self.texts_of, halves)

@@ -82,7 +82,7 @@ class DecidedDocument:
 
 
 class ListKind(StrEnum):
-    """The kinds of lists."""
+    """The kinds of documents that `dedup list` lists."""
 
     DROPPED = "dropped"
     NEAR = "near"

@@ -60,7 +60,7 @@ def other_fingerprint(database):
 
 
 def decided_twice_and_gone(database):
-    """Do so with one that leaves the source."""
+    """Store two decisions on a document, then delete it from the source; return its `_id`."""
     id_ = decided_twice(database)
     database.source.delete_one({"_id": id_})
     return id_
@@ -132,9 +132,9 @@ def edited(do):
 
 
 def case(name, do, named="", **words):
-    """Return a row of the table: all expected findings.
+    """Return a test case: a change, and the findings expected after it.
 
-    named: findings that show the `_id` first; words: of others, a part of the first line.
+    named: names of findings with the `_id` first; words: by finding, a part of its first line.
     """
     found = {**dict.fromkeys(named.split(), "{id}"), **words}
     return pytest.param(do, {Check[check]: shown for check, shown in found.items()}, id=name)

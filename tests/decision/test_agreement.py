@@ -31,7 +31,7 @@ def key_of(number):
 
 
 def templates(rng):
-    """Yield texts of one form that differ in little: most are other questions to a judge."""
+    """Yield texts of one template with small differences, most of them different questions."""
     for _ in range(260):
         a, b = rng.randrange(100), rng.randrange(100)
         yield f"一个长方形的长是{a}厘米，宽是{b}厘米，它的面积是多少平方厘米？周长是多少厘米？"

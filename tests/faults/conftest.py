@@ -1,6 +1,6 @@
-"""How often each fault is met, and the worlds of servers that meet it.
+"""Fixtures: the number of repetitions of each fault, and the servers it is injected into.
 
-In the suite a fault that is marked `short` is met once or a few times; `-m faults` brings about
+In the suite a fault that is marked `short` is injected once or a few times; `-m faults` injects
 all, as often as the table says, or --scale times as often.
 """
 

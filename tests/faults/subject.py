@@ -24,10 +24,10 @@ _LONGEST = 300.0  # seconds of a command
 
 
 class Subject:
-    """A source with the target of a run left alone, and runs to other targets."""
+    """A source with the target of an undisturbed run, and runs to other targets."""
 
     def __init__(self, uri, folder, *, documents=3000, name="faults", environment=None, **more):
-        """Make the source and the run left alone; more: options of this suite's own client."""
+        """Create the source and do the undisturbed run; more: options of this suite's client."""
         self._folder, self._count, self.uri = folder, 0, uri
         self.environment = {
             "DEDUP_URI": uri,
@@ -125,7 +125,7 @@ class Subject:
         return {p: list(self.database[target + p].find().sort("_id", 1)) for p in _PARTS}
 
     def differences(self, target="target"):
-        """Return the differences from the target of the run left alone, as lines."""
+        """Return the differences from the target of the undisturbed run, as lines."""
         alone, result = outcome(self.database, "alone"), outcome(self.database, target)
         found = [
             f"{part}: {len(b):,} instead of {len(a):,}, or not the same"
@@ -139,7 +139,7 @@ class Subject:
         return found if counts[0] == counts[1] else [*found, f"counts: {counts[1]}"]
 
     def must_end_well(self, process):
-        """Wait for the end of a run, which must be that of the one left alone; then drop it."""
+        """Wait for a run, whose target must equal the undisturbed one; then drop its target."""
         code = self.end(process)
         assert code in ENDED_WELL, f"ended with {code}: {self.output()}"
         assert self.differences() == []

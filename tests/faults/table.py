@@ -196,7 +196,7 @@ def slow(world, _, *, command):
 
 
 def decided(client, level="majority"):
-    """Return the ids in target and ledger that a majority of the servers has, or this one."""
+    """Return the ids in target and ledger, read at this level of concern."""
     names, concern = ("target", "target.ledger"), ReadConcern(level)
     collections = (client.faults.get_collection(name, read_concern=concern) for name in names)
     return frozenset(encode(row) for one in collections for row in one.find({}, {"_id": 1}))

@@ -1,6 +1,6 @@
 """At each command that writes, of each operation: killed, its reply lost, or asleep meanwhile.
 
-Another process then does the same, and all is as if the first one had been left alone.
+Another process then does the same, and all is as if the first one had been undisturbed.
 """
 
 import itertools
@@ -157,7 +157,7 @@ def attempt(do, database, **flags):
 
 
 class Operation:
-    """An operation with its start, and its results when left alone, once and twice."""
+    """A command under test: its initial state, and its results without faults, once and twice."""
 
     def __init__(self, name, database):
         *steps, self._do = OPERATIONS[name]

@@ -1,4 +1,4 @@
-"""Runs that meet a fault end, by themselves or when started again, as one left alone.
+"""Runs that meet a fault end, by themselves or when started again, as an undisturbed one.
 
 What fails, and where: table.py. At each command of each operation: test_every_command.py.
 """

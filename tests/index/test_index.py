@@ -71,7 +71,7 @@ def near(index, queries):
 
 
 def brute(stored, queries, distance):
-    """Return number and distance of the stored fingerprints near each query, of equal ones 16."""
+    """Return number and distance of each stored fingerprint near a query, at most 16 equal ones."""
     first = {}
     for number, one in enumerate(stored):
         first.setdefault(one, []).append(number)

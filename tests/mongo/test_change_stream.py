@@ -339,7 +339,7 @@ SECONDS = 1.5  # at least until a document is due
 
 @pytest.fixture
 def changing(database):
-    """Return a database with ten documents that are due and one that is due soon."""
+    """Return a database with ten documents that a query matches now, and one that it soon will."""
     database.warm.insert_many(documents(1))
     began = datetime.now(UTC)
     run_here(database, source="warm", target="unused")

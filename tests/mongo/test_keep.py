@@ -50,7 +50,7 @@ def drifting(count):
 
 
 def expect_alike(database):
-    """Each dropped text is like the one that is kept in its group now."""
+    """Assert that each dropped text is similar to the text that its group keeps now."""
     text = {row["_id"]: naive_grams(row["text"]) for row in database.source.find()}
     for row in database["target.ledger"].find():
         one, of = row["_id"], row["of"]

@@ -46,7 +46,7 @@ ON_SERVERS += [pytest.param(*one, marks=pytest.mark.thorough) for one in MORE]
 
 @pytest.fixture
 def corpus(any_database):
-    """Return a database with a source, and in `alone` the target of a run left alone."""
+    """Return a database with a source, and in `alone` the target of an undisturbed run."""
     any_database.source.insert_many(make_corpus(150, seed=3))
     run_here(any_database, target="alone", run__batch_documents=25)
     return any_database

@@ -51,7 +51,7 @@ def meaningful(tokens):
 
 
 def keys_of(tokens):
-    """Return the keys of tokens."""
+    """Return the `key` of each token, by which tokens are compared."""
     return tuple(t.key for t in tokens)
 
 

@@ -33,7 +33,7 @@ class_of = cache(tables.class_of)
 class Token:
     """A word, number, sign, gap or image; key: its identity when texts are compared.
 
-    flags: GRAMMAR and LATIN count; guards ask for the others, and the reference has none.
+    flags: GRAMMAR and LATIN are compared; the others serve guards, which the reference lacks.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Token:
 
 @dataclass
 class Form:
-    """Tokens by part; lines: of the stem; compared: of stem and choices."""
+    """A text as tokens by part; lines: tokens of the stem; compared: those of stem and choices."""
 
     stem: list[Token]
     choices: list[list[Token]]
@@ -193,7 +193,7 @@ def _phrases():
 
 
 def goes_on(text):
-    """Return whether a sentence goes on here, so that a number before it numbers nothing."""
+    """Return whether a text continues a sentence, so that a number before it is no list number."""
     text = re.sub(r"\A[ \n]*(\$[ \n]*)?", "", text)
     if re.match(r"([+×÷·=<>≤≥≠≈≡±^/%°])(?!\1)", text):
         return True
@@ -248,7 +248,7 @@ class Tokenizer:
 
     @staticmethod
     def _is_numbering(number, behind):
-        """Return whether a number at the start of a clause numbers it: 2. between sentences."""
+        """Return whether a number at the start of a clause is a list number, such as `2.`."""
         dotted = len(number) <= 2 and re.match(rf"\.[ \n]*[{H}]", behind)
         return bool(dotted) and not goes_on(behind[1:])
 
@@ -264,7 +264,7 @@ class Tokenizer:
             self.put(text, Kind.WORD, 8.0, Flag.LATIN)
 
     def _put_han(self, text):
-        """Add the words of jieba, but for what only asks: 会不会, 是否."""
+        """Add the words of jieba as tokens, without question words such as 会不会 and 是否."""
         run = _A_NOT_A.sub("", text)
         for word in jieba.cut(run):
             is_function = tables.words().get(word, (0, 0))[0] & Flag.FUNCTION

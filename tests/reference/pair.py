@@ -72,7 +72,7 @@ class Change:
 
 
 def _same_notation(p, q):
-    """Return whether two texts are equal but for notation, or how a machine reads it."""
+    """Return whether two texts differ in notation or by an error of character recognition alone."""
     if bool(re.search(r"[\^_]", p)) != bool(re.search(r"[\^_]", q)):
         # but 3^2 is not 32, and __init__ no init
         p, q = (re.sub(r"(?:(?<![0-9\^_])|(?<=10))[\^_]", "", one) for one in (p, q))
