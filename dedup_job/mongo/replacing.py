@@ -311,8 +311,9 @@ def bring_back(
     keys: Sequence[bytes],
     session: ClientSession | None,
 ) -> tuple[int, int]:
-    """Write a chunk back in place of the run's `keys`; return the numbers replaced in
-    target and ledger. Repeatable.
+    """Write a chunk back in place of the run's `keys`. Repeatable.
+
+    Return the numbers of documents and of ledger rows that it replaced.
     """
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for (collection, mine), rows in zip(target.of_run(run), chunk[:2], strict=True):
