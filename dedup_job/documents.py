@@ -133,7 +133,7 @@ MARKUP = 10
 
 
 def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
-    """Return the content, or a refusal if it is too long to clean; most: of a cleaned text."""
+    """Return the content, or a refusal if too long to clean; most: limit of a clean text."""
     limit = MARKUP * most
     if not isinstance(content, str) or len(content) <= limit:
         return content

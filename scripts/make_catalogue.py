@@ -117,7 +117,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
 
 
 def words() -> Iterator[str]:
-    """Yield texts that are shown without a call: values of enums, names, texts of tables."""
+    """Yield the texts that are arguments of no call: values of enums, names, texts of tables."""
     for values in (Check, DifferenceKind, Origin, Reason, _core.ROUTES, RunState, Status):
         yield from map(str, values)
     yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PARTS)

@@ -109,7 +109,7 @@ def as_if_gone(patch: pytest.MonkeyPatch) -> None:
 def killed_at(
     words: str, number: int = 1, *, way: str = BEFORE, surely: bool = True
 ) -> Iterator[None]:
-    """End the block at the n-th command that writes and has these words, as a kill would.
+    """Simulate a kill at the n-th write command that has these words; leave the block there.
 
     way: before or after the server gets it; surely: fail if there is no such command.
     """

@@ -34,7 +34,7 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.state import Lease, lease_of, read_status, state_of
-from dedup_job.mongo.undoing import TakenOut, Undone
+from dedup_job.mongo.undoing import Removal, Undone
 from dedup_job.printing import command_line
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run_record import QUIET, About, Checkpoint, Progress, Run, Scope, Status
@@ -272,16 +272,16 @@ def _only_in_ledger(record: Record) -> Message | None:
 
 def _removals(
     session: Session, keys: Sequence[bytes], result: Restored, *, requeue: bool
-) -> Iterator[TakenOut]:
+) -> Iterator[Removal]:
     records = Records(session.target)
     for some in in_turn(keys):
         for part in records.dropped(some):
             for _, record in part:
                 result.add(record, requeue=requeue)
-            yield from (TakenOut(row) for row, _ in part) if requeue else _kept(session, part)
+            yield from (Removal(row) for row, _ in part) if requeue else _kept(session, part)
 
 
-def _kept(session: Session, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
+def _kept(session: Session, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[Removal]:
     found = _kept_all(session, [record for _, record in part])
     if wrong := [one for one in found if isinstance(one, Message)]:
         raise UsageError(wrong[0])
@@ -289,7 +289,7 @@ def _kept(session: Session, part: Sequence[tuple[RawDocument, Record]]) -> Itera
     texts = [str(document.content) for document in kept]
     prints = session.models.fingerprinter.fingerprint(texts)
     rows = (row for row, _ in part)
-    yield from map(TakenOut, rows, kept, prints.values.tolist(), prints.short.tolist())
+    yield from map(Removal, rows, kept, prints.values.tolist(), prints.short.tolist())
 
 
 def _entry(session: Session, began: datetime, status: Status) -> dict[str, Any]:

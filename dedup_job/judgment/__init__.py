@@ -138,9 +138,9 @@ class Judge:
         return self.core.compare(*self._pairs(pairs), measures=True).view(VERDICT)
 
     def explain(self, pairs: TextPairs) -> tuple[NDArray[np.void], list[tuple[Difference, ...]]]:
-        """Return features, guards and probabilities of c pairs, PAIR_FEATURES (c,), differences.
+        """Return of c pairs an array PAIR_FEATURES (c,), and a tuple of differences for each.
 
-        guards: a bit for each of GUARDS, even if this model does not heed it; equal: no difference,
+        guards: a bit for each of GUARDS, even if this model ignores it; equal: no difference,
         so the pair is joined without the model; kind: an index of KINDS.
         """
         kinds = _core.DIFFERENCE_KINDS

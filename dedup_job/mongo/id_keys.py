@@ -80,7 +80,7 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
 
 
 def shown(key: bytes) -> str:
-    """Return a key as text for people, cut if huge; `readings` yields its `_id` first."""
+    """Return a key as text for people, cut if huge; its first reading is the same `_id`."""
     key = own_key(key)
     if len(key) > _HUGE:
         begins = raw_bson.fields({"_id": str(storable(key))[:_BEGINS]})

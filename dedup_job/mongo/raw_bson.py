@@ -317,7 +317,10 @@ def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn
 def renamed_keys(
     keys: BytesColumn, name: str, begins: NDArray[np.int64] | int = _VALUE
 ) -> list[BytesColumn]:
-    """Return columns that, joined row by row, are n `_id` fields renamed; begins: of the values."""
+    """Return columns that, joined row by row, are n renamed `_id` fields.
+
+    begins: offsets of the values in the keys.
+    """
     is_key = keys.lengths > 0
     kinds = keys.between(0, np.where(is_key, _KIND, 0))
     names = repeated(name.encode() + b"\0", len(is_key)).where(is_key)

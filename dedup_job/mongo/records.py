@@ -67,9 +67,9 @@ class Records:
         return sorted(found, key=lambda record: not record.decided)
 
     def resolve(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return for each written id the key of a dropped document, None if not exactly one.
+        """Return for each id, as a person writes it, the key of the dropped document it matches.
 
-        out: keys to leave out.
+        None if it matches none or several; out: keys that do not count.
         """
         read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
@@ -84,7 +84,7 @@ class Records:
         return found
 
     def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
-        """Yield ledger rows by key with their records, a reply at once; missing ones omitted."""
+        """Yield lists of ledger rows with their records, a list a reply; missing ones omitted."""
         for page in self.target.reader(self.target.ledger).fetch(keys, PAGE):
             rows = {row.key: row for row in page}
             for documents in self.target.origin.in_parts([*rows]):

@@ -56,7 +56,10 @@ class Plan:
 
 
 class _Copy(NamedTuple):
-    """The document of a ledger row: in the source, matched by the query, with the same text."""
+    """The source document of a ledger row.
+
+    is_held: it is there; is_ours: the query matches it; is_same: its text is unchanged.
+    """
 
     key: bytes
     is_held: bool

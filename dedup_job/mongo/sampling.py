@@ -81,7 +81,7 @@ class Sampler:
             yield [self.name(row.key) for row in page]
 
     def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
-        """Yield lists of matches, at most `limit`, in `_id` order; of groups the largest first."""
+        """Yield lists of matching documents, at most `limit`, by `_id`; groups by size."""
         size = _WITH_TEXTS if texts else _PAGE
         if self.selection.what == ListKind.GROUPS:
             reader = PairReader(self.target, self.name)

@@ -202,7 +202,7 @@ class Source(DocumentReader):
             self._pending, self._has_looked = self._follow(), True
 
     def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
-        """Set the units that `pages` yields first; changed: keys that stay out of date."""
+        """Set the units that `pages` yields first; changed: keys of other outdated documents."""
         self.units, self.changed, self.tells = units, changed, True
 
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:

@@ -1,8 +1,8 @@
-"""Decisions are reverted: a run is undone, or a person restores or requeues documents.
+"""Undo of runs; restore and requeue of single documents.
 
-The state names the run before anything is deleted, so the next holder of the lease finishes its
-undo. A number is never used again. A restore or requeue is an entry, a row of `T.runs`, with its
-ledger rows in chunks beside it; each chunk is one commit, so one that is cut off is whole.
+The state names the run before an undo deletes anything, so the next holder of the lease finishes
+it. Run numbers are never used again. A restore or requeue is an entry, a row of `T.runs`, with the
+removed ledger rows in chunks beside it; each chunk is one commit, so a kill leaves whole chunks.
 """
 
 import logging
@@ -275,7 +275,7 @@ def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOut:
+class Removal:
     """A row to remove from the ledger, and the document to keep; None if the next run decides."""
 
     row: RawDocument
@@ -284,10 +284,10 @@ class TakenOut:
     short: bool = False
 
 
-def in_chunks(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
+def in_chunks(removals: Iterable[Removal]) -> Iterator[list[Removal]]:
     """Yield removals in lists that fit into a commit each."""
 
-    def size(one: TakenOut) -> int:
+    def size(one: Removal) -> int:
         return len(one.row.raw) + (len(one.kept.raw) if one.kept else 0)
 
     return packed(removals, size, CHUNK_BYTES, CHUNK_ROWS)
@@ -321,7 +321,7 @@ def begun(target: Target, digest: str, about: Row) -> Row:
     return {**new, **replacing.entry_size(new["status"], *size), "given": digest, "finished": None}
 
 
-def take_out(target: Target, entry: Row, removals: Sequence[TakenOut]) -> Row:
+def take_out(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
     """Remove rows from the ledger in one commit, and write the kept documents.
 
     Return the entry with its new size; StateMismatch if the target holds one of the documents.

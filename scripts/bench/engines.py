@@ -52,7 +52,7 @@ class Engine:
         return list(decisions)
 
     def decide(self, texts: Sequence[str]) -> list[Decision]:
-        """Return the decisions on n texts in their order, without earlier ones."""
+        """Return the decisions on n texts in their order, from an empty index on."""
         self.begin(texts.__getitem__)
         decisions: list[Decision] = []
         for at in range(0, len(texts), BATCH):

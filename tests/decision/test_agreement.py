@@ -73,7 +73,7 @@ def corpus(size, seed=1):
 
 
 class Pool:
-    """Texts with their fingerprints, and as texts of the naive version."""
+    """Texts with fingerprints, each also as the naive version takes it."""
 
     def __init__(self, written):
         sketcher = Sketcher(FORM, lambda: judge_for().core)

@@ -59,7 +59,7 @@ def index_of(*batches, **options):
 
 
 def found(index, texts, *fields):
-    """Return the values of these fields of FOUND, for each text."""
+    """Look texts up; return the values of these fields of FOUND, for each text."""
     answers = [[] for _ in range(len(texts))]
     for one in index.find(texts):
         answers[one["row"]].append(tuple(int(one[name]) for name in fields))

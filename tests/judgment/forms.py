@@ -30,7 +30,7 @@ def sketched(texts, by=None):
 
 
 def canonical(texts):
-    """Return the canonical texts of the reference; assert that the core sketches the same."""
+    """Return canonical texts by the reference; assert that their sketches are those of the core."""
     canonical = [*map(canonical_of, texts)]
     assert sketched(texts, judge().core) == sketched(canonical)
     return canonical

@@ -73,7 +73,7 @@ def naive_sentences(text):
 
 
 def naive_sentence_key(text):
-    """Return the hash of the three longest sentences, or of a text without one of 8 characters."""
+    """Return the hash of the three longest sentences, of the text if none has 8 characters."""
 
     def hashed(sentence):
         value = 0
