@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.datafiles.formats import Named, Reader, Rows, packed
+from dedup_job.datafiles.formats import Named, Reader, Rows, compressed
 from dedup_job.documents import (
     Decision,
     Document,
@@ -179,7 +179,7 @@ class FileTarget(Target):
 
 def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
     whole = stack.enter_context(writing_whole(file.path))
-    return whole, packed(whole, "wb", file.compression)
+    return whole, compressed(whole, "wb", file.compression)
 
 
 def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:

@@ -79,7 +79,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def packed(stream: BinaryIO, mode: str, compression: str) -> BinaryIO:
+def compressed(stream: BinaryIO, mode: str, compression: str) -> BinaryIO:
     """Return a gzip stream over this one, or this one if `compression` is "".
 
     mode: "rb" or "wb". Closing the gzip stream leaves this one open.
@@ -378,7 +378,7 @@ def reading(file: Named, field: str) -> Iterator[Reader]:
         raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
     with stream:
         try:
-            unpacked = packed(stream, "rb", file.compression)
+            unpacked = compressed(stream, "rb", file.compression)
             if file.format == CSV:
                 yield DelimitedReader(unpacked, name, field, file.suffix)
             else:

@@ -36,7 +36,7 @@ MOST = 2_000_000
 _NO_STREAMS = 40324  # a server of another make
 _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
 _TRIES = 20
-PIECE = 50_000  # events of one attempt of a retry
+EVENTS = 50_000  # events of one attempt of a retry
 _BATCH = 10_000
 _AWAIT_MILLISECONDS = 50
 _GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # after the first event; for it
@@ -236,7 +236,7 @@ def _piece(
     options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": await_milliseconds}
     with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
         at = stream.resume_token or since  # the first answer may say all, without waiting
-        while len(found) < PIECE and not ends(found, at):
+        while len(found) < EVENTS and not ends(found, at):
             if not stream.alive:
                 raise NotFollowed(Message("its change stream ended"))
             if (event := stream.try_next()) is not None:

@@ -1,6 +1,6 @@
 """The database connection: its settings, client and retries; driver errors as errors of ours.
 
-What is retried may be done twice without harm: a read, a write of the same values, or a commit,
+Retried work may be done twice without harm: a read, a write of the same values, or a commit,
 since its number shows whether it was written. No message repeats a connection string.
 """
 

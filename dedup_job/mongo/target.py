@@ -95,9 +95,8 @@ class Target(TargetReader):
             yield
         finally:
             self.retry.before_again = lambda: None
-            if (
-                not self.commits.under_way
-            ):  # else the next holder reverts it once this process is dead
+            # a commit under way is reverted by the next holder, once this process is dead
+            if not self.commits.under_way:
                 self.commits.end()
                 self.state.release()
 
@@ -118,9 +117,7 @@ class Target(TargetReader):
 
     def _create(self, *, is_new: bool) -> None:
         for collection in (self.documents, self.ledger, self.runs):
-            with suppress_codes(
-                _NAMESPACE_EXISTS
-            ):  # in a transaction two that create it would conflict
+            with suppress_codes(_NAMESPACE_EXISTS):  # two transactions that create it conflict
                 collection.database.create_collection(collection.name, check_exists=False)
         if self.form.ranking is not None:  # a better copy is compared with its group
             self.ledger.create_index("group", partialFilterExpression={"reason": "near"})

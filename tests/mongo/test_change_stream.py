@@ -107,7 +107,7 @@ def happen(data, number, steps):
 def test_a_change_counts_by_its_last_state(
     followed, monkeypatch, piece, number, steps, changed, deleted
 ):
-    monkeypatch.setattr("dedup_job.mongo.change_stream.PIECE", piece)
+    monkeypatch.setattr("dedup_job.mongo.change_stream.EVENTS", piece)
     happen(followed.source, number, steps)
     report = run_here(followed)
     assert report.known == 100
