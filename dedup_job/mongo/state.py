@@ -239,8 +239,9 @@ class State:
         result = self.collection.update_one(
             {"_id": STATE_ID, "token": token}, {"$set": {"lease": None}, "$inc": {"token": 1}}
         )
-        self.fence(token + 1)
-        return result.matched_count == 1
+        if is_broken := result.matched_count == 1:
+            self.fence(token + 1)
+        return is_broken
 
     def fence(self, token: int) -> None:
         """Bar holders of earlier tokens from the journal; waits for their open transactions."""
