@@ -126,7 +126,7 @@ def prepare(settings: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Except
         batch = _preprocessor(settings[0]).prepare(pickle.loads(page), watch)
         # a slice has no parsed texts, which are in the core's memory
         batch = replace(batch, fingerprints=batch.fingerprints[:])
-        return pickle.dumps((batch, watch.work))
+        return pickle.dumps((batch, watch.seconds))
     except Exception as e:  # noqa: BLE001  # raised again by the command
         return e if isinstance(e, DedupError) else DedupError(f"{type(e).__name__}: {e}")
 

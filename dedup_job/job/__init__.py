@@ -27,7 +27,7 @@ from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexCounts, KeptIndex
 from dedup_job.messages import Message
 from dedup_job.runs.decided import Counts
-from dedup_job.runs.run_record import Checkpoint, Run, Scope, Stage, Stopwatch, Work
+from dedup_job.runs.run_record import Checkpoint, Run, Scope, Stage, Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
@@ -378,10 +378,9 @@ class Preprocessor:
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch of a page; watch: takes the time of each stage."""
-        watch.add(Stage.READ, Work(documents=len(page)))
-        with watch.timing(Stage.CLEAN, len(page)):
+        with watch.timing(Stage.CLEAN):
             documents = self._cleaned(page)
-        with watch.timing(Stage.FINGERPRINT, len(documents.rows)):
+        with watch.timing(Stage.FINGERPRINT):
             prints = self.fingerprinter.fingerprint(documents.texts)
             return Batch(documents, prints, self.ranks and self.ranks(documents))
 

@@ -259,7 +259,7 @@ class RunProgress:
 
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; RunAborted if it exceeds a limit of `abort_if`."""
-        with self.watch.timing(Stage.DECIDE, len(batch.documents)):
+        with self.watch.timing(Stage.DECIDE):
             if self._job.snapshots:
                 self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
@@ -283,7 +283,7 @@ class RunProgress:
 
     def write(self, decided: Decided, number: int) -> None:
         """Write a batch; number: of the batch in the run, from 1."""
-        with self.watch.timing(Stage.WRITE, len(decided[0].documents)):
+        with self.watch.timing(Stage.WRITE):
             self._job.target.write(*decided, number)
 
     def settle(self, decided: Decided, number: int) -> None:
@@ -308,7 +308,9 @@ class RunProgress:
             stayed = self._leaving.keys() - self._left
             job.index.tombstone({self._leaving[key] for key in stayed}, gone=False)
             job.refresher.end(self._left, all_=self.read_all)
-        profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
+        documents = end.counts.scanned - self._first.counts.scanned
+        wall = time.perf_counter() - self._since
+        profile = Profile(dict(self.watch.seconds), wall, job.threads, documents)
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
             unindexed=job.index.counts.unindexed,
@@ -333,7 +335,7 @@ class RunProgress:
             known=max(self._job.source.known - self._again - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
             refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
-            stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
+            stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
             expected=self._expected,
         )
 

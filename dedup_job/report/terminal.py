@@ -11,7 +11,7 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pairs import label
-from dedup_job.runs.run_record import Profile, Run, Stage
+from dedup_job.runs.run_record import Run, Stage
 
 _SHARE = 10  # columns of a share
 
@@ -48,12 +48,7 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
         console.rows((purpose, whole(line)) for purpose, line in _next_steps(report))
     if profile:
         console.say()
-        console.blocks([[*details(report)], Message("Stages:")])
-        console.table(_stages(report))
-        if report.profile is not None:
-            console.say()
-            console.say(Message("How busy they were:"))
-            console.table(_profile(report.profile))
+        console.blocks([[*details(report)], _stages(report)])
 
 
 def _figures(report: Run) -> Iterator[Text | Message]:
@@ -195,26 +190,14 @@ def _number(name: str, count: int) -> Message:
 
 
 def _stages(report: Run) -> Table:
-    table = new_table(Message("stage"), *figures(Message("seconds")))
-    for name, seconds in report.stages.items():
-        table.add_row(label(name), f"{seconds:,.2f}")
+    names = (Message("seconds"), Message("threads"), Message("busy"), "us/doc")
+    table, profile = new_table(Message("stage"), *figures(*names)), report.profile
+    for stage, seconds in profile.stages.items() if profile else ():
+        row = [label(str(stage)), f"{seconds:,.2f}"]
+        if profile and profile.documents and stage is not Stage.LOAD:
+            each = f"{seconds / profile.documents * 1e6:,.1f}"
+            row += [f"{profile.threads_of(stage)}", f"{profile.busy(stage):.0%}", each]
+        table.add_row(*row)
     table.add_section()
     table.add_row(Message("whole run"), f"{report.seconds:,.2f}")
-    return table
-
-
-def _profile(profile: Profile) -> Table:
-    names = (Message("threads"), Message("busy"), "us/doc", "docs/s")
-    table = new_table(Message("stage"), *figures(*names))
-    for stage, work in profile.work.items():
-        if stage is Stage.LOAD or not work.documents:
-            continue
-        busy, wall = profile.busy(stage), max(profile.seconds, 1e-9)
-        table.add_row(
-            label(str(stage)),
-            str(profile.threads_of(stage)),
-            f"{busy:.0%}",
-            f"{work.seconds / work.documents * 1e6:,.1f}",
-            f"{work.documents / wall:,.0f}",
-        )
     return table

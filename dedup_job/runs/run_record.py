@@ -226,32 +226,21 @@ class Stage(StrEnum):
     WRITE = Message("write")
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The work of a stage: busy seconds, summed over its threads, and documents processed."""
-
-    seconds: float = 0.0
-    documents: int = 0
-
-    def __add__(self, other: "Work") -> "Work":
-        return Work(self.seconds + other.seconds, self.documents + other.documents)
-
-
 class Stopwatch:
-    """Sums the work of each stage; thread-safe."""
+    """Sums the seconds of each stage; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.work: dict[Stage, Work] = dict.fromkeys(Stage, Work())
+        self.seconds: dict[Stage, float] = dict.fromkeys(Stage, 0.0)
 
     @contextmanager
-    def timing(self, stage: Stage, documents: int = 0) -> Iterator[None]:
-        """Add the time of the block to a stage, and n documents."""
+    def timing(self, stage: Stage) -> Iterator[None]:
+        """Add the time of the block to a stage."""
         start = time.perf_counter()
         try:
             yield
         finally:
-            self.add(stage, Work(time.perf_counter() - start, documents))
+            self.add(stage, time.perf_counter() - start)
 
     def timed(self, stage: Stage, items: Iterable[T]) -> Iterator[T]:
         """Yield items, and add the time that it takes to get them to a stage."""
@@ -263,19 +252,24 @@ class Stopwatch:
                 return
             yield item
 
-    def add(self, stage: Stage, work: Work) -> None:
-        """Add to the work of a stage."""
+    def add(self, stage: Stage, seconds: float) -> None:
+        """Add to the seconds of a stage."""
         with self._lock:
-            self.work[stage] += work
+            self.seconds[stage] += seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How busy the stages were. seconds: wall time; threads: of cleaning and of fingerprinting."""
+    """The load of the stages of a run since it began or was resumed.
 
-    work: dict[Stage, Work]
+    stages: seconds by stage, summed over its threads; seconds: wall time without the load of the
+    index; threads: of cleaning and of fingerprinting; documents: their number.
+    """
+
+    stages: Mapping[Stage, float]
     seconds: float
     threads: int
+    documents: int
 
     def threads_of(self, stage: Stage) -> int:
         """Return the number of threads of a stage."""
@@ -284,7 +278,7 @@ class Profile:
     def busy(self, stage: Stage) -> float:
         """Return the share of the time of its threads in which a stage was busy, 0-1."""
         available = self.seconds * self.threads_of(stage)
-        return min(self.work[stage].seconds / available, 1.0) if available > 0 else 0.0
+        return min(self.stages[stage] / available, 1.0) if available > 0 else 0.0
 
     def as_rows(self) -> list[dict[str, Any]]:
         """Return the profile as JSON values, a row for each stage but the load of the index."""
@@ -293,10 +287,10 @@ class Profile:
                 "stage": str(stage),
                 "threads": self.threads_of(stage),
                 "busy": self.busy(stage),
-                "seconds": work.seconds,
-                "documents": work.documents,
+                "seconds": seconds,
+                "documents": self.documents,
             }
-            for stage, work in self.work.items()
+            for stage, seconds in self.stages.items()
             if stage is not Stage.LOAD
         ]
 
