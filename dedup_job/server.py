@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dedup_job.commands.review import Review
 from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
-from dedup_job.pages import STATIC, asset, failure_part, review_part
+from dedup_job.pages import STATIC, asset, error_element, review_part
 from dedup_job.runs.survey import AskedPair, Label
 
 _LINGER = 2  # seconds for requests under way when it is ended
@@ -128,7 +128,7 @@ def _failure(request: Request, error: Exception) -> Response:
     if "hx-request" not in request.headers:
         return PlainTextResponse(f"{why}\n", status)
     headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML"}
-    return HTMLResponse(failure_part(why), status, headers)
+    return HTMLResponse(error_element(why), status, headers)
 
 
 def _static(request: Request) -> Response:

@@ -328,7 +328,7 @@ def _of_value(name: str, error: ErrorDetails) -> Message:
     value = short(error["input"])
     if error["type"].startswith("byte_size"):
         return Message("{name} {given} is not a size; write 8GB", name=name, given=value)
-    why = problem_of(error)
+    why = validation_message(error)
     if not name.startswith("connection"):
         why = Message("{why}, not {given}", why=why, given=value)
     return located(name, why)
@@ -374,7 +374,7 @@ def _check_passwords(values: Mapping[str, Any], where: str) -> None:
                 name=name,
             ),
         )
-        for name, text in _texts(values)
+        for name, text in _named_strings(values)
         if name != "connection.uri" and has_password(text)
         if names_server(text) or name.startswith("connection.")
     ]
@@ -387,7 +387,7 @@ def located(where: str, problem: str) -> Message:
     return Message("{where}: {problem}", where=where, problem=problem)
 
 
-def problem_of(error: ErrorDetails) -> str:
+def validation_message(error: ErrorDetails) -> str:
     """Return the message of a validation error: of our own validator, or that of pydantic."""
     values = {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
@@ -409,15 +409,15 @@ def template_of(kind: str, values: Mapping[str, Any]) -> str:
     return f"{known.message_template[:1].lower()}{known.message_template[1:]}"
 
 
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _named_strings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield "a key", key
             shown = "***" if has_password(key) else key
-            yield from _texts(part, f"{name}.{shown}".removeprefix("."))
+            yield from _named_strings(part, f"{name}.{shown}".removeprefix("."))
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from _texts(part, name)
+            yield from _named_strings(part, name)
     elif isinstance(value, str | Path):
         yield name, str(value)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dedup_job.columns import CHANNELS, CODES, NEAR, Decisions, Names
 from dedup_job.decision import DecisionSettings
-from dedup_job.decision.greedy import GreedyDeduplicator, by_key
+from dedup_job.decision.decider import Decider, by_key
 from dedup_job.documents import Duplicate, Kept
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.native.bytes_column import strings_of
@@ -53,8 +53,8 @@ def decisions_of(values, tried=()):
     return replace(made, of=of, refusals=refusals)
 
 
-class Decider:
-    """Decides batches, and holds the texts of the target."""
+class MemoryTarget:
+    """A decider with its target in memory: the texts of the kept documents."""
 
     def __init__(self, decision=UNCOMPARED, **index):
         """Take the settings of decision and index; by default those of the plain recipe."""
@@ -71,13 +71,13 @@ class Decider:
         """Begin with an empty index; the texts of the target stay."""
         self.index = KeptIndex(self.settings)
         fetch = by_key(self._fetch)
-        self.greedy = GreedyDeduplicator(self.index, self._decision, fetch, self._judge, self)
+        self.decider = Decider(self.index, self._decision, fetch, self._judge, self)
 
     def decide(self, batch):
         """Return the decisions, and commit them: kept texts are in the target afterwards."""
         documents = [*batch.documents]
         self._source |= {one.key: str(one.content) for one in documents}
-        decisions = self.greedy.decide(batch)
+        decisions = self.decider.decide(batch)
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
@@ -89,7 +89,7 @@ class Decider:
                 del self.texts[key]
                 if one["outcome"] == NEAR:
                     self._near[key] = int(one["group"])
-        self.greedy.on_committed()
+        self.decider.on_settled()
         return decisions
 
     def ranks_of(self, keys):

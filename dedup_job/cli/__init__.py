@@ -255,12 +255,12 @@ def refusal(error: Exception) -> UsageError | None:
 def _wrong_value(cause: BaseException | None) -> str:
     from pydantic import ValidationError  # here: --help should not wait for them
 
-    from dedup_job.settings import problem_of, short
+    from dedup_job.settings import short, validation_message
 
     if not isinstance(cause, ValidationError):
         return ""
     problem = cause.errors()[0]
-    value, why = short(problem["input"]), problem_of(problem)
+    value, why = short(problem["input"]), validation_message(problem)
     if value in why or has_password(str(problem["input"])):
         return why
     return Message("{why}, not {given}", why=why, given=value)

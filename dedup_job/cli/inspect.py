@@ -25,7 +25,7 @@ from dedup_job.runs.decided import KEPT, DecidedDocument
 
 if TYPE_CHECKING:
     from dedup_job.commands.look import Inspected, Item, Near
-    from dedup_job.decision.greedy import PairView
+    from dedup_job.decision.decider import PairView
     from dedup_job.settings import Settings
 
 _STDIN = "-"

@@ -16,12 +16,12 @@ from dedup_job.commands.session import preparing_threads
 from dedup_job.datafiles import FileSource, FileTarget
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
 from dedup_job.decision.abort import AbortConditions
-from dedup_job.decision.greedy import GreedyDeduplicator, by_key
+from dedup_job.decision.decider import Decider, by_key
 from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.index import KeptIndex
 from dedup_job.job import Preprocessor, pipeline
 from dedup_job.messages import DedupError, Message, RunAborted, UsageError
-from dedup_job.mongo.database_settings import StoredText
+from dedup_job.mongo.database_settings import TextForm
 from dedup_job.runs.run_record import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings, load_settings
 
@@ -66,9 +66,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
     settings = load_settings() if settings is None else expect_settings(settings)
     models, ids, kept = settings.models(), list[Any](), dict[bytes, str]()
     kept_texts = by_key(lambda keys: {key: kept[key] for key in keys})
-    engine = GreedyDeduplicator(
-        KeptIndex(settings.index), settings.decision, kept_texts, models.judge
-    )
+    engine = Decider(KeptIndex(settings.index), settings.decision, kept_texts, models.judge)
     cleaner, most = Cleaner(settings.cleaning), settings.source.max_chars
 
     def id_of(key: bytes) -> Any:
@@ -98,7 +96,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
                     yield Outcome(id_of(key), name, text, id_of(pair.of), str(reason), *measures)
                 else:
                     yield Outcome(id_of(key), name, text, reason=str(reason))
-            engine.on_committed()
+            engine.on_settled()
 
     return outcomes()
 
@@ -143,7 +141,7 @@ def deduplicate_file(
             callbacks.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
             rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
-            cleaned = settings.output.text is StoredText.CLEANED
+            cleaned = settings.output.text is TextForm.CLEANED
             target = FileTarget(out, ledger, rows, cleaned=cleaned)
             prepared = Preprocessor(
                 Cleaner(settings.cleaning),
@@ -162,9 +160,7 @@ def deduplicate_file(
                     target=target,
                     prepare=prepared.prepare,
                     index=index,
-                    decider=GreedyDeduplicator(
-                        index, settings.decision, target.texts_of, models.judge
-                    ),
+                    decider=Decider(index, settings.decision, target.texts_of, models.judge),
                     abort_if=AbortConditions(settings.abort_if, warn=callbacks.warn),
                     threads=settings.run.threads or preparing_threads(()),
                     max_rate=settings.run.max_rate,

@@ -14,7 +14,7 @@ from dedup_job.columns import Fingerprints
 from dedup_job.commands.run import decided_document
 from dedup_job.commands.session import Session, decided_records, only_one, open_target, refusal
 from dedup_job.decision import Models
-from dedup_job.decision.greedy import PairRecheck, PairView
+from dedup_job.decision.decider import PairRecheck, PairView
 from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, content_of
 from dedup_job.fingerprint import Explanation
 from dedup_job.index import KeptIndex

@@ -21,7 +21,7 @@ from dedup_job.commands.session import (
     refusal,
 )
 from dedup_job.commands.snapshots import index_files
-from dedup_job.decision.greedy import PairRecheck
+from dedup_job.decision.decider import PairRecheck
 from dedup_job.documents import Document, too_long
 from dedup_job.index import KeptIndex
 from dedup_job.job.pipeline import read_index
@@ -29,7 +29,7 @@ from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, jo
 from dedup_job.mongo import checks, undoing
 from dedup_job.mongo.audit import Checker
 from dedup_job.mongo.connection import Namespace, retry_policy
-from dedup_job.mongo.id_keys import comparable, shown, unmistakable
+from dedup_job.mongo.id_keys import equality_key, shown, unmistakable
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
@@ -201,7 +201,7 @@ def restore(
         progress.stage(Message("taking the lease"))
         with target.hold():  # which rolls back an interrupted commit
             restored = {
-                comparable(row.key)
+                equality_key(row.key)
                 for entry in undoing.unfinished(target, command)
                 for rows in undoing.former_rows(target, entry)
                 for row in rows
@@ -225,7 +225,7 @@ def _all_dropped(
 ) -> list[bytes]:
     """Return the keys of the named documents; UsageError if one cannot be restored.
 
-    restored: comparable keys that the same command restored before, which are left out.
+    restored: equality keys of documents that the same command restored before, which are left out.
     """
     progress, records = session.progress, Records(session.target)
     progress.total(len(names), Message("looking up"))
@@ -239,7 +239,7 @@ def _all_dropped(
                 continue
             try:  # the reason is looked up for each of the first, which the message names
                 key = _dropped(session, name) if key is None else key
-                found[comparable(key)] = key
+                found[equality_key(key)] = key
             except UsageError as e:
                 wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):

@@ -30,7 +30,7 @@ from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, ListKind
 from dedup_job.runs.run_record import QUIET, Progress
 from dedup_job.runs.survey import AskedPair, Label, Proportion, ReviewProgress, review_sample
-from dedup_job.settings import Settings, located, problem_of
+from dedup_job.settings import Settings, located, validation_message
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
@@ -284,7 +284,7 @@ def read_lines(
             problem = message_of(e)
             if isinstance(e, ValidationError):
                 (first, *_) = e.errors()
-                problem = located(".".join(map(str, first["loc"])), problem_of(first))
+                problem = located(".".join(map(str, first["loc"])), validation_message(first))
             wrong.append(Message("{where}: {problem}", where=where, problem=problem))
     if wrong:
         raise UsageError(problem_list(Message(head, number=len(wrong)), wrong))

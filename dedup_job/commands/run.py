@@ -25,7 +25,7 @@ from dedup_job.commands.session import (
 from dedup_job.commands.snapshots import ReferenceSnapshots, SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.decision.abort import AbortConditions
-from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck
+from dedup_job.decision.decider import Decider, PairRecheck
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped
 from dedup_job.index import KeptIndex
 from dedup_job.job import Target as JobTarget
@@ -170,9 +170,7 @@ def _job(
         target=target,
         prepare=preparation(settings, models, target.form).prepare,
         index=index,
-        decider=GreedyDeduplicator(
-            index, settings.decision, target.texts_of, models.judge, target, threads
-        ),
+        decider=Decider(index, settings.decision, target.texts_of, models.judge, target, threads),
         abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), callbacks.warn),
         snapshots=SnapshotStore(*stored, keeps=keeps),
         references=[ReferenceSnapshots(one, *stored, keeps=keeps) for one in references],
@@ -202,7 +200,7 @@ def _refresher(
 def _largest_index(limit: int | None, source: Source, target: TargetReader) -> int:
     """Return an upper estimate of the target's size after the run."""
     kept = target.retry(target.documents.estimated_document_count)
-    more = (source.expected if source.undecided is None else source.undecided) or 0
+    more = (source.expected if source.undecided_count is None else source.undecided_count) or 0
     return kept + min(more, limit or more)
 
 

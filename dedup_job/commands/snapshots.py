@@ -52,7 +52,7 @@ class SnapshotStore:
         self._folder = settings.folder or user_state_path("dedup")
         self.loaded: list[Mapping[str, Any]] = []  # facts of the files that hold the index
 
-    def promised(self) -> IndexCounts | None:
+    def counts_in_file(self) -> IndexCounts | None:
         """Return the counts of a snapshot of the target's present version by its headers, or None.
 
         Its files are not verified: `load` does that.

@@ -49,7 +49,7 @@ class FileSource(Source):
         self.under_way: deque[Rows] = deque()
 
     @property
-    def undecided(self) -> int | None:
+    def undecided_count(self) -> int | None:
         """The estimated number of rows, None if unknown."""
         return self.reader.expected
 

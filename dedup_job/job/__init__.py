@@ -39,7 +39,7 @@ class Source(Protocol):
     """The number of documents passed over because an earlier run decided them."""
     changed: Mapping[str, Set[bytes]] = _NOTHING
     """Keys of decided documents that the source `changed` or `deleted`, by these names."""
-    tells: bool = True
+    knows_changes: bool = True
     """Whether `changed` is complete."""
 
     def mark(self, since: Any) -> None:  # noqa: ARG002
@@ -52,7 +52,7 @@ class Source(Protocol):
         return None
 
     @property
-    def undecided(self) -> int | None:
+    def undecided_count(self) -> int | None:
         """The estimated number of undecided documents; None if only reading could count them."""
         return None
 
@@ -166,7 +166,7 @@ class ReferenceCollection(Protocol):
 class Snapshots(Protocol):
     """The file that holds the index of a target between runs."""
 
-    def promised(self) -> IndexCounts | None:
+    def counts_in_file(self) -> IndexCounts | None:
         """Return the counts of the index that `load` will give; None without a matching file."""
 
     def load(self, index: KeptIndex) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dedup_job.columns import Batch, Decisions, Documents, KeptPage
 from dedup_job.decision.abort import AbortConditions
-from dedup_job.decision.greedy import GreedyDeduplicator
+from dedup_job.decision.decider import Decider
 from dedup_job.documents import LONGEST_ID
 from dedup_job.index import KeptIndex
 from dedup_job.job import (
@@ -62,7 +62,7 @@ class Job:
     target: Target
     prepare: Callable[[Documents, Stopwatch], Batch]
     index: KeptIndex
-    decider: GreedyDeduplicator
+    decider: Decider
     abort_if: AbortConditions
     threads: int
     max_rate: float | None
@@ -102,7 +102,7 @@ def _run(job: Job, *, first: bool) -> Run:
         with current.batches() as batches:
             if first:
                 with current.watch.timing(Stage.LOAD):
-                    _load_references(job)
+                    _load_reference_collections(job)
                     where = job.target, job.snapshots, job.index, job.progress, job.stop
                     load_index(*where, current.forgotten)
                     job.source.trust(job.index.membership)
@@ -120,13 +120,13 @@ def _run(job: Job, *, first: bool) -> Run:
         raise StateMismatch(problem)
     if current.read_all:
         source = job.source
-        job.target.finish(report, source.bookmark, source.changed, unseen=not source.tells)
+        job.target.finish(report, source.bookmark, source.changed, unseen=not source.knows_changes)
     else:
         job.target.finish(report)
     return report
 
 
-def _load_references(job: Job) -> None:
+def _load_reference_collections(job: Job) -> None:
     def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
         job.progress.total(None, Message("reading {name}", name=name))
         watch, count = Stopwatch(), 0
@@ -179,7 +179,7 @@ class RunProgress:
         self.watch = Stopwatch()
         self._expected: int | None = None
         self._left = set[bytes]()  # keys of documents decided again, or removed, so far
-        self._again = 0  # documents decided again
+        self._decided_again = 0  # documents decided again
         self._settled = 0  # batches
         self._leaving: Mapping[bytes, bytes] = {}  # kept documents to decide again or to remove
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
@@ -212,7 +212,7 @@ class RunProgress:
         job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
         rest = None if limit is None else limit - before
         if not self._follows:
-            undecided = job.source.undecided
+            undecided = job.source.undecided_count
             total = None if undecided is None else undecided + before
             self._expected = min(limit, total or limit) if limit else total
             if job.stop() or rest == 0:
@@ -292,10 +292,10 @@ class RunProgress:
         with self.watch.timing(Stage.WRITE):
             self._job.target.settle(report, number)
         self._settled, self.written = number, report
-        self._job.decider.on_committed()
+        self._job.decider.on_settled()
         former = batch.documents.former
         self._left.update(former)
-        self._again += len(batch.documents) if former else 0
+        self._decided_again += len(batch.documents) if former else 0
         self._job.progress.checkpoint(report)
 
     def ended(self) -> Run:
@@ -332,7 +332,7 @@ class RunProgress:
             checkpoint=checkpoint,
             finished=None if status is Status.RUNNING else datetime.now(UTC),
             # without the documents that an interrupted part of this run decided
-            known=max(self._job.source.known - self._again - self._first.counts.scanned, 0),
+            known=max(self._job.source.known - self._decided_again - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
             refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
             stages={str(stage): seconds for stage, seconds in self.watch.seconds.items()},
@@ -367,11 +367,13 @@ def load_index(
             read_index(target, snapshots, index, progress, stop)
         index.tombstone(forgotten)
 
-    promised = None if index.counts.referenced or snapshots is None else snapshots.promised()
-    if promised is None:
+    counts = None
+    if snapshots is not None and not index.counts.referenced:
+        counts = snapshots.counts_in_file()
+    if counts is None:
         load()
     else:
-        index.load_later(promised, load)
+        index.load_later(counts, load)
 
 
 def read_index(

@@ -206,13 +206,13 @@ class Labels(NamedTuple):
         """Return the labels of some rows."""
         return Labels(self.found[rows], self.same[rows], self.groups[rows])
 
-    def kept_apart(self, off: int) -> NDArray[np.bool_]:
+    def have_guard(self, off: int) -> NDArray[np.bool_]:
         """Return whether a guard holds for each pair, bool (n,); off: bits of ignored guards."""
         return np.asarray(self.found["guards"] & np.uint32(_ALL & ~off) != 0)
 
     def judged(self, probabilities: NDArray[np.float64], off: int) -> NDArray[np.float64]:
         """Return the probabilities, set to 0 by guards and to 1 for equal pairs, float64 (n,)."""
-        return np.where(self.kept_apart(off), 0, np.where(self.found["equal"], 1, probabilities))
+        return np.where(self.have_guard(off), 0, np.where(self.found["equal"], 1, probabilities))
 
 
 class Figures(NamedTuple):
@@ -312,7 +312,7 @@ def _left_out(
 def _curve(
     labels: Labels, scores: NDArray[np.float64], off: int, prior: _Prior
 ) -> tuple[float, float]:
-    free = ~labels.kept_apart(off) & ~labels.found["equal"]
+    free = ~labels.have_guard(off) & ~labels.found["equal"]
     known, alike = prior
     each = np.full(len(known), _PRIOR / max(len(known), 1))
     return logistic(

@@ -18,13 +18,13 @@ import numpy as np
 from bson import Int64
 
 from dedup_job.columns import CHANNELS, CODES, Decisions, Documents, Fingerprints, Names
-from dedup_job.decision.greedy import PairRecheck
+from dedup_job.decision.decider import PairRecheck
 from dedup_job.documents import Document, Pair, Quarantined, Reason, Refusal, Skipped
 from dedup_job.judgment import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Storing
-from dedup_job.mongo.id_keys import MALFORMED, comparable, place_of, shown, shown_value
+from dedup_job.mongo.id_keys import MALFORMED, equality_key, place_of, shown, shown_value
 from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pair_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import BY_ID
@@ -234,7 +234,7 @@ def _decide_again(audited: Audited, rows: Rows) -> None:
         if row.source and (row.source.raw != row.document.raw if row.document else not is_proved):
             changed.append(row.key)
         key = row.pair.of
-        if comparable(row.key) == comparable(key):
+        if equality_key(row.key) == equality_key(key):
             wrong.append(row.key)
             continue
         if (original := originals.get(key)) is None or original.run > row.run:

@@ -207,7 +207,7 @@ def in_order(keys: set[bytes]) -> list[bytes]:
 
 def once(keys: Set[bytes]) -> set[bytes]:
     """Return keys without repetitions; numbers of equal value but other types are one id."""
-    return {*{id_keys.comparable(key): key for key in keys}.values()}
+    return {*{id_keys.equality_key(key): key for key in keys}.values()}
 
 
 def _uuid_of(collection: RawDocuments) -> bytes:

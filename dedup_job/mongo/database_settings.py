@@ -189,7 +189,7 @@ class Form(StrEnum):
     CLASSIC = "classic"
 
 
-class StoredText(StrEnum):
+class TextForm(StrEnum):
     """The form of the text in the target."""
 
     CLEANED = "cleaned"
@@ -204,8 +204,8 @@ class OutputSettings(BaseModel, frozen=True, extra="forbid"):
         description="whole: all fields of the source document, and dedup; text: _id, the text "
         "field and dedup; classic: _id, ques, old_id, hash_value",
     )
-    text: StoredText = Field(
-        default=StoredText.ORIGINAL,
+    text: TextForm = Field(
+        default=TextForm.ORIGINAL,
         description="original: the text field stays as in the source, byte for byte; cleaned: it "
         "holds the cleaned text, as that is compared",
     )

@@ -100,7 +100,7 @@ def shown_value(value: Any) -> str:
     with suppress(*MALFORMED):  # keys may look like extended JSON
         for options in _FORMS:
             text = _json(value, options)
-            if comparable(raw_bson.fields({"_id": next(readings(text))})) == comparable(key):
+            if equality_key(raw_bson.fields({"_id": next(readings(text))})) == equality_key(key):
                 return text
     return _json(Binary(key, KEY_SUBTYPE), _FORMS[0])
 
@@ -260,7 +260,7 @@ def equal_to(key: bytes, field: str = "_id") -> RawBSONDocument:
     )
 
 
-def comparable(key: bytes) -> bytes:
+def equality_key(key: bytes) -> bytes:
     """Return bytes that are equal for keys that are one `_id` on the server, as 5 and 5.0."""
     kind = key[0]
     if kind not in _BY_VALUE:
@@ -271,7 +271,7 @@ def comparable(key: bytes) -> bytes:
         return bytes([raw_bson.STRING]) + head + rest
     if kind in (raw_bson.DOCUMENT, raw_bson.ARRAY):
         inner = (rest[e.start : e.end] for e in raw_bson.elements(rest))
-        return bytes([kind]) + head + raw_bson.document(*map(comparable, inner))
+        return bytes([kind]) + head + raw_bson.document(*map(equality_key, inner))
     return bytes([_DOUBLE]) + head + _number(id_value(key))
 
 
@@ -280,8 +280,8 @@ def as_asked(keys: Collection[bytes], ids: Iterable[bytes]) -> dict[bytes, bytes
     requested, found = set(keys), list(ids)
     same = {key: key for key in found if key in requested}
     if len(same) < len(found):  # mostly they have the same bytes
-        values = {comparable(key): key for key in requested.difference(same)}
-        named = ((key, values.get(comparable(key))) for key in found if key not in same)
+        values = {equality_key(key): key for key in requested.difference(same)}
+        named = ((key, values.get(equality_key(key))) for key in found if key not in same)
         same |= {key: one for key, one in named if one is not None}
     return same
 

@@ -268,7 +268,7 @@ def without(raw: bytes, *names: bytes) -> bytes:
 def documents(*parts: BytesColumn) -> BytesColumn:
     """Return n raw documents; the i-th is made of the i-th raw fields of all parts."""
     sizes = np.sum([part.lengths for part in parts], axis=0) + _FRAME
-    return joined([_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
+    return joined([_encoded_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
 
 
 def document_fields(name: str, values: BytesColumn) -> list[BytesColumn]:
@@ -279,7 +279,7 @@ def document_fields(name: str, values: BytesColumn) -> list[BytesColumn]:
 
 def string_values(utf8: BytesColumn) -> list[BytesColumn]:
     """Return columns that join to n raw string values."""
-    return [_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
+    return [_encoded_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
 
 
 def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
@@ -340,5 +340,5 @@ def int32s_at(values: BytesColumn) -> NDArray[np.int64]:
     return numbers
 
 
-def _int32s(numbers: NDArray[np.int64]) -> BytesColumn:
+def _encoded_int32s(numbers: NDArray[np.int64]) -> BytesColumn:
     return elements_of(numbers.astype("<i4"))

@@ -13,7 +13,7 @@ from pymongo import ReplaceOne
 
 from dedup_job.documents import Document, Pair
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
+from dedup_job.mongo.id_keys import equality_key, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import BY_ID, ID_PAGE, PAGE, Reader, in_turn
@@ -61,8 +61,8 @@ class Records:
         keys, stored_keys = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
             rows = Reader(collection).look_up(id_keys.id_filter(keys), BY_ID)
-            stored_keys |= {comparable(row.key): row.key for row in rows}
-        read = [stored_keys.get(comparable(key)) for key in keys]
+            stored_keys |= {equality_key(row.key): row.key for row in rows}
+        read = [stored_keys.get(equality_key(key)) for key in keys]
         found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
         return sorted(found, key=lambda record: not record.decided)
 
@@ -71,10 +71,10 @@ class Records:
 
         None if it matches none or several; out: keys that do not count.
         """
-        read = {n: {comparable(k): k for k in map(id_keys.stored, readings(n))} for n in names}
+        read = {n: {equality_key(k): k for k in map(id_keys.stored, readings(n))} for n in names}
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()
-        kept, rows = ({*map(comparable, target.held_by(c, keys))} for c in target.decided)
+        kept, rows = ({*map(equality_key, target.held_by(c, keys))} for c in target.decided)
         for name, one in read.items():
             if any(same in out for same in one):
                 continue

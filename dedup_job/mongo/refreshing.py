@@ -18,7 +18,7 @@ from dedup_job.messages import Message, StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.change_stream import in_parts, once
 from dedup_job.mongo.database_settings import OnChange, OnDelete
-from dedup_job.mongo.id_keys import comparable, shown
+from dedup_job.mongo.id_keys import equality_key, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
 from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn
 from dedup_job.mongo.rows import fits_in_chunk, groups_in, run_of
@@ -92,7 +92,7 @@ class Refresher:
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         target.retry(target.state.renew)  # a change stream reaches the present by a next write
         source.look()
-        self._changes = source.changed if source.tells and not unseen else self._scanned()
+        self._changes = source.changed if source.knows_changes and not unseen else self._scanned()
         plan.candidates = once(target.changes.all().union(*self._changes.values()))
         if query := target.form.source.query:
             self._ours = {run["_id"] for run in target.run_rows() if run["query"] == query}
@@ -137,7 +137,7 @@ class Refresher:
         rows = self._rows(keys)
         plan.runs |= {key: run_of(raw, is_kept=True) or 0 for key, raw in raws.items()}
         plan.runs |= {key: row["run"] for key, row in rows.items()}
-        texts, mine = self._texts(now), self._matching([*now])
+        texts, mine = self._texts(now), self._matched_by_query([*now])
         same = {key for key, text in kept.items() if key in now and texts.get(key) == text}
         same |= {key for key in rows.keys() & now.keys() if _is_same(rows[key], texts.get(key))}
         plan.same |= same | ({*keys} - kept.keys() - rows.keys())
@@ -201,14 +201,14 @@ class Refresher:
 
     def _copies(self, plan: Plan) -> Mapping[int, list[_Copy]]:
         copies = defaultdict[int, list[_Copy]](list)
-        planned = {comparable(key): key for key in plan.rows}
+        planned = {equality_key(key): key for key in plan.rows}
         for groups in in_turn(plan.heads.values(), _GROUPS):
             only = {"group": {"$in": [*map(Int64, groups)]}}
             for rows in in_turn(self.target.reader(self.target.ledger).look_up(only, _ROW)):
-                keys = [planned.get(comparable(row.key), row.key) for row in rows]
+                keys = [planned.get(equality_key(row.key), row.key) for row in rows]
                 now = self.source.documents(keys)
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
-                mine = self._matching([*now])
+                mine = self._matched_by_query([*now])
                 for key, row in zip(keys, rows, strict=True):
                     own = raw_bson.fields_of(row.raw)
                     plan.runs[key] = own["run"]
@@ -261,7 +261,7 @@ class Refresher:
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         return {key: text for key, text in self.target.cleaned(documents).items() if text}
 
-    def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
+    def _matched_by_query(self, keys: Sequence[bytes]) -> set[bytes]:
         query = self.source.query
         return self.source.present_keys(keys, query) if query else {*keys}
 

@@ -22,7 +22,7 @@ from dedup_job.messages import StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import Record, insert_once
 from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy
-from dedup_job.mongo.id_keys import comparable, shown
+from dedup_job.mongo.id_keys import equality_key, shown
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import BY_ID, Reader, in_commands, packed
 from dedup_job.mongo.rows import run_of
@@ -172,7 +172,7 @@ class Removals:
         """Return the record of the commit; keys: of the documents and rows it writes."""
         return Record(self.run, keys, self.first if self.chunks else None)
 
-    def exchange(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
+    def apply(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
         """Write the chunks, kept documents and ledger rows, and delete the removed ones."""
         target = self.target
         if self.chunks:
@@ -183,7 +183,7 @@ class Removals:
         left_target = [row.key for chunk in self.chunks for row in chunk.kept]
         left_ledger = [row.key for chunk in self.chunks for row in chunk.rows]
         parts = (target.documents, kept, left_target), (target.ledger, rows, left_ledger)
-        _exchange(target, parts, session)
+        _replace_former(target, parts, session)
 
     @property
     def own_ids(self) -> list[int]:
@@ -192,7 +192,7 @@ class Removals:
         return [chunk_id(self.run, number) for number, chunk in numbered if chunk.own]
 
 
-def _exchange(
+def _replace_former(
     target: TargetReader,
     parts: Sequence[tuple[AnyCollection, BytesColumn, Sequence[bytes]]],
     session: ClientSession | None,
@@ -205,8 +205,8 @@ def _exchange(
     for number, (collection, rows, former) in enumerate(parts):
         target.state.prove()
         if former and session is None:
-            old = {comparable(key): key for key in former}
-            new = {comparable(id_keys.id_element(raw)): raw for raw in rows.list()}
+            old = {equality_key(key): key for key in former}
+            new = {equality_key(id_keys.id_element(raw)): raw for raw in rows.list()}
             writes: list[ReplaceOne[Any]] = []
             for raw in (raw for same, raw in new.items() if same in old):
                 only = id_keys.equal_to(id_keys.id_element(raw))
@@ -320,7 +320,7 @@ def bring_back(
         own = {"$and": [id_keys.id_filter(keys), mine]}
         former = [row.key for row in target.reader(collection).look_up(own, BY_ID)]
         parts.append((collection, strings_of([row.raw for row in rows]), former))
-    _exchange(target, parts, session)
+    _replace_former(target, parts, session)
     return len(parts[0][2]), len(parts[1][2])
 
 
@@ -330,8 +330,8 @@ def revert(target: TargetReader, record: Record, session: ClientSession | None) 
     chunks, back = RunChunks(target.runs, run), set[bytes]()
     for chunk in chunks.read(first) if first is not None else ():
         bring_back(target, run, chunk, chunk.keys, session)
-        back |= {*map(comparable, chunk.keys)}
-    written = target.held_by(target.source, [k for k in keys if comparable(k) not in back])
+        back |= {*map(equality_key, chunk.keys)}
+    written = target.held_by(target.source, [k for k in keys if equality_key(k) not in back])
     for collection, own in target.of_run(run):
         for part in in_commands([*written]):
             target.state.prove()

@@ -16,7 +16,7 @@ from dedup_job.documents import Document, Pair
 from dedup_job.fingerprint import Sketcher
 from dedup_job.messages import UsageError
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.database_settings import Form, StoredText
+from dedup_job.mongo.database_settings import Form, TextForm
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.native.bytes_column import (
@@ -68,13 +68,13 @@ class KeptRows:
         field: str,
         sketcher: Sketcher,
         cleaner: Cleaner | None = None,
-        stored: StoredText = StoredText.ORIGINAL,
+        stored: TextForm = TextForm.ORIGINAL,
     ) -> None:
         """Take the form, the fields as in the settings, the cleaner of the run, the stored text."""
         self._form = form
         self._sketcher = sketcher
         self.cleaner = cleaner or Cleaner()
-        self._original = stored is StoredText.ORIGINAL
+        self._original = stored is TextForm.ORIGINAL
         self._source = TextFields.of(field)
         self.texts = self._source if form is not Form.CLASSIC else TextFields.of("ques")
         self.has_runs = form is not Form.CLASSIC
@@ -135,7 +135,7 @@ class KeptRows:
         if self._original:
             texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
         else:
-            texts = _texts_of(documents, plain)
+            texts = _cleaned_texts(documents, plain)
         columns = raw_bson.string_fields(path, texts.utf8())
         return [*(part.scattered(numbers, n) for part in columns), raw_bson.some(own, n)]
 
@@ -252,7 +252,7 @@ class KeptRows:
         return text, mark
 
 
-def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
+def _cleaned_texts(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
     return documents.texts.take(np.searchsorted(documents.rows, rows))
 
 
@@ -348,7 +348,7 @@ def _is_int(value: Any) -> TypeGuard[int]:
 
 def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
     raw, at = documents.raw.take(rows), documents.text_at[rows, np.newaxis]
-    texts, order = _texts_of(documents, rows), np.arange(len(rows))[:, np.newaxis]
+    texts, order = _cleaned_texts(documents, rows), np.arange(len(rows))[:, np.newaxis]
     if documents.field_offsets is not None and documents.marked is not None:
         at = documents.field_offsets[rows]
         texts, _ = parted(documents.marked.take(np.searchsorted(documents.rows, rows)))

@@ -73,16 +73,16 @@ class Source(DocumentReader):
         self.known = 0  # documents passed over as decided
         # keys of decided documents by `changed` and `deleted`, and whether these are complete
         self.changed: Mapping[str, Set[bytes]] = {}
-        self.tells = False
+        self.knows_changes = False
         self.units: Sequence[Unit] = ()  # decided documents that `pages` yields first
         self._settings, self._size = settings, page
         self._moving = moving_operator(self.query)
         self._is_counted = False  # `known` is complete, though all ids are compared again
         self._since: Bookmark | None = None
         self._now: Position | None = None
-        self._why_not = ""  # why the changes cannot be followed
+        self._why_not_followed = ""  # why the changes cannot be followed
         self._index: Callable[[], IdMembership | None] | None = None
-        self._pending: list[bytes] | None = None  # ids by the change stream, in order
+        self._keys_by_stream: list[bytes] | None = None  # ids by the change stream, in order
         self._has_looked = False
         self._arrivals: list[list[bytes]] | None = None  # ids of a run that follows, in order
 
@@ -91,12 +91,12 @@ class Source(DocumentReader):
         try:
             now = self.retry(lambda: change_stream.position(self.collection))
         except NotFollowed as e:
-            self._why_not = message_of(e)
+            self._why_not_followed = message_of(e)
             return
         self._now = now
         self._read_after(now.time)
         if self._moving:
-            self._why_not = Message(
+            self._why_not_followed = Message(
                 "--query holds {operator}: what it matches can change without a write",
                 operator=self._moving,
             )
@@ -130,14 +130,14 @@ class Source(DocumentReader):
             "--follow needs the change stream of {source} on a replica set: {why}. Leave "
             "--follow out and let cron or a timer repeat the run.",
             source=self.name,
-            why=self._why_not or Message("this server is none"),
+            why=self._why_not_followed or Message("this server is none"),
         )
 
     def reset(self) -> None:
         """Reset the counts of known and changed documents, for a run over arrivals."""
         self.known = estimated(self.decided, self.retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
-        self._arrivals, self.tells = [], True
+        self._arrivals, self.knows_changes = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
         """Wait for arrivals or changes, False if `over` comes first; UsageError without stream."""
@@ -150,8 +150,9 @@ class Source(DocumentReader):
                 )
                 events, token = self.retry(read)
             except NotFollowed as e:
-                self._since = self._now = self._arrivals = self._pending = None
-                self.tells, self._is_counted, self._why_not = False, True, message_of(e)
+                self._since = self._now = self._arrivals = self._keys_by_stream = None
+                self.knows_changes, self._is_counted = False, True
+                self._why_not_followed = message_of(e)
                 self.mark(None)
                 return True  # all ids are compared
             time = self.retry(lambda: operation_time(self.collection.database.client))
@@ -166,7 +167,7 @@ class Source(DocumentReader):
                 merged.enter(event)
             self._record(merged)
             ordered = change_stream.in_parts(self._candidates(merged))
-            new = (part for keys in ordered for part in self._new_of(keys) if part)
+            new = (part for keys in ordered for part in self._undecided_keys(keys) if part)
             matching = (
                 part for part in new if not self.query or self.present_keys(part, self.query)
             )
@@ -178,7 +179,7 @@ class Source(DocumentReader):
     def happened(self, since: Bookmark) -> Changes:
         """Return the changes from a bookmark to the last `mark`; NotFollowed to read all."""
         if self._now is None or since.uuid != self._now.uuid:
-            raise NotFollowed(self._why_not or Message("it is another collection now"))
+            raise NotFollowed(self._why_not_followed or Message("it is another collection now"))
         self._since = since
         if self._compares:
             raise NotFollowed(Message("everything is read again, as a proof"))
@@ -199,30 +200,30 @@ class Source(DocumentReader):
     def look(self) -> None:
         """Read the changes since the last run, if a change stream has them; once."""
         if not self._has_looked and self._arrivals is None:
-            self._pending, self._has_looked = self._follow(), True
+            self._keys_by_stream, self._has_looked = self._follow(), True
 
     def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
         """Set the units that `pages` yields first; changed: keys of other outdated documents."""
-        self.units, self.changed, self.tells = units, changed, True
+        self.units, self.changed, self.knows_changes = units, changed, True
 
-    def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
+    def undecided_ids(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield lists of ids of undecided documents in order, with the query they must match."""
         if self._arrivals is not None:
             yield from ((part, self.query) for part in self._arrivals)
             return
         self.look()
-        if self._pending is not None and not self._compares:
-            yield from ((part, self.query) for part in self._new_of(self._pending))
+        if self._keys_by_stream is not None and not self._compares:
+            yield from ((part, self.query) for part in self._undecided_keys(self._keys_by_stream))
             return
-        if self._why_not:
+        if self._why_not_followed:
             message = Message(
                 "all ids are compared, which takes longer than reading what is new: {why}",
-                why=self._why_not,
+                why=self._why_not_followed,
             )
             log.warning(message)
         # comparing ids first reads only new documents; a watermark would miss late ids
         every = self.scan(ID_PAGE, self.query, BY_ID)
-        is_proof = self._pending is not None or self._settings.full_scan_every == 1
+        is_proof = self._keys_by_stream is not None or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
             index: Future[IdMembership | None] | None = None
             coming = pool.submit(next, every, None)
@@ -256,12 +257,12 @@ class Source(DocumentReader):
             found = self._changes(self._since, self._now)
             pending = change_stream.in_order(self._candidates(found))
         except NotFollowed as e:
-            self._since, self._why_not = None, message_of(e)
+            self._since, self._why_not_followed = None, message_of(e)
             return None
         if not self._compares:
             self.known = estimated(self.decided, self.retry)
         self._record(found)
-        self.tells = True
+        self.knows_changes = True
         return pending
 
     def _candidates(self, found: Changes) -> set[bytes]:
@@ -270,7 +271,7 @@ class Source(DocumentReader):
     def _record(self, found: Changes) -> None:
         recorded = set[bytes]().union(*self.changed.values())
         ended = {"changed": found.changed - found.deleted, "deleted": found.deleted}
-        new = {what: self._known_of([*(keys - recorded)]) for what, keys in ended.items()}
+        new = {what: self._decided_keys([*(keys - recorded)]) for what, keys in ended.items()}
         self.changed = {what: keys & recorded | new[what] for what, keys in ended.items()}
 
     def _changes(self, since: Bookmark, until: Position) -> Changes:
@@ -278,12 +279,12 @@ class Source(DocumentReader):
             self.collection, self.fields, since.token, until.token, self.retry
         )
 
-    def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
+    def _undecided_keys(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         for part in in_turn(keys, ID_PAGE):
-            known = self._known_of(part)
+            known = self._decided_keys(part)
             yield [key for key in part if key not in known]
 
-    def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
+    def _decided_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         return set[bytes]().union(*(Reader(c, self.retry).present_keys(keys) for c in self.decided))
 
     @cached_property
@@ -300,7 +301,7 @@ class Source(DocumentReader):
         return self.retry(count)
 
     @cached_property
-    def undecided(self) -> int | None:
+    def undecided_count(self) -> int | None:
         """Estimated number of documents left to decide, None if only reading can tell."""
         decided = estimated(self.decided, self.retry)
         if not decided or self.expected is None:
@@ -310,10 +311,10 @@ class Source(DocumentReader):
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
         """Yield pages of whole units that fit into the limit, then of undecided documents."""
         count = 0
-        for again in self._again(limit):
+        for again in self._unit_pages(limit):
             yield again
             count += len(again)
-        for rows in () if count == limit else self._undecided():
+        for rows in () if count == limit else self._undecided_pages():
             page = rows if limit is None else rows[: limit - count]
             if len(page):
                 yield self.documents_of(page)
@@ -321,7 +322,7 @@ class Source(DocumentReader):
             if limit is not None and count >= limit:
                 return
 
-    def _again(self, limit: int | None) -> Iterator[Documents]:
+    def _unit_pages(self, limit: int | None) -> Iterator[Documents]:
         free, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
         whole = list[Unit]()
         for unit in units:
@@ -368,11 +369,11 @@ class Source(DocumentReader):
             documents = self.documents_of(replace(page, keys=strings_of(named)))
             yield dict(zip(named, documents, strict=True))
 
-    def _undecided(self) -> Iterator[RawPage]:
+    def _undecided_pages(self) -> Iterator[RawPage]:
         if self.retry(lambda: are_empty(self.decided)):
             yield from self.scan(self._size, self.query, None, self.fields.paths)
             return
-        for keys, query in self.pending():
+        for keys, query in self.undecided_ids():
             yield from self._fetched(keys, query)
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:

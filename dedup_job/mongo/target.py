@@ -13,7 +13,6 @@ import pymongo
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.columns import Batch, Decisions, Documents
-from dedup_job.documents import LONGEST_ID
 from dedup_job.index import KeptIndex
 from dedup_job.messages import LeaseLost, Message, StateMismatch, joined
 from dedup_job.mongo import checks
@@ -213,14 +212,12 @@ class Target(TargetReader):
         kept = self.rows.encode(documents, decisions, run)
         ledger, replaced = ledger_rows(self, documents, decisions, run)
         out = plan_removals(self, run, documents.former, replaced, self._over)
-        # rows of huge ids stay after a kill: the next run would write the same row
-        keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
-        record, writes = out.record(keys.list()), partial(out.exchange, kept, ledger)
+        record, writes = out.record(documents.keys.list()), partial(out.apply, kept, ledger)
         try:
             self.commits.write(self._before + number, writes, record)
         except OperationFailure as e:
             with suppress(PyMongoError):
-                if lines := [*self._exchanged()]:
+                if lines := [*self._replaced_collections()]:
                     raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from e
             raise
         if self.is_alone(batch, decisions):
@@ -239,11 +236,11 @@ class Target(TargetReader):
         """Remove decided documents without successors, and their ledger rows, in one commit."""
         out, empty = plan_removals(self, run, keys, Documents.of(())), strings_of([])
         if out.chunks:  # else an attempt that was cut off did it
-            self.commits.commit(partial(out.exchange, empty, empty), {}, out.record(()))
+            self.commits.commit(partial(out.apply, empty, empty), {}, out.record(()))
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return a message on collections that others changed, by UUIDs and counts, "" for none."""
-        lines = [*self._exchanged(), *self._miscounted(kept.live, checkpoint)]
+        lines = [*self._replaced_collections(), *self._miscounted(kept.live, checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def _look(self) -> dict[str, bytes]:
@@ -258,7 +255,7 @@ class Target(TargetReader):
             uuids |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
         return uuids
 
-    def _exchanged(self) -> Iterator[str]:
+    def _replaced_collections(self) -> Iterator[str]:
         now = self.retry(self._look)
         for name, uuid in self._uuids.items():
             if name not in now:

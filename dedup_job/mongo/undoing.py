@@ -351,7 +351,7 @@ def take_out(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
-        out.exchange(rows, strings_of([]), session)
+        out.apply(rows, strings_of([]), session)
 
     target.commits.commit(writes, {}, out.record(documents.keys.list()))
     return after

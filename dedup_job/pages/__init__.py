@@ -46,7 +46,7 @@ def review_part(template: str, /, **values: Any) -> Markup:
     return Markup(environment().get_template(f"{template}.html.j2").render(values, most=_WHOLE))
 
 
-def failure_part(why: str) -> str:
+def error_element(why: str) -> str:
     """Return the page's element for an error message."""
     return Markup('<p id="message" class="notice" role="alert">{}</p>').format(escaped(why))
 

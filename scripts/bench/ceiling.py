@@ -26,8 +26,8 @@ from pymongo import MongoClient
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.session import form_of, preparation
-from dedup_job.decision import greedy
-from dedup_job.decision.greedy import GreedyDeduplicator
+from dedup_job.decision import decider as deciding
+from dedup_job.decision.decider import Decider
 from dedup_job.index import KeptIndex
 from dedup_job.job import Writers, in_order, prefetch
 from dedup_job.mongo import raw_bson
@@ -61,12 +61,12 @@ def no_texts(keys: BytesColumn) -> NumberedTexts:
 def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
     """Decide all documents; return seconds, CPU seconds and counts by name."""
     settings = Settings()
-    greedy.MEMORY = 1 << 40
+    deciding.MEMORY = 1 << 40
     models = settings.models()
     form, index = form_of(settings, models), KeptIndex(settings.index)
     source = Source(MongoClient(connect=False).memory.source, settings.source)
     prepare = preparation(settings, models, form).prepare
-    decider = GreedyDeduplicator(index, settings.decision, no_texts, models.judge, threads=threads)
+    decider = Decider(index, settings.decision, no_texts, models.judge, threads=threads)
     counts = Counts()
 
     def pages() -> Iterator[Documents]:
@@ -79,7 +79,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
     def settle(written: Sequence[object], _: int) -> None:
         for _ in written:
-            decider.on_committed()
+            decider.on_settled()
 
     began, before = time.perf_counter(), time.process_time()
     with prefetch(pages(), AHEAD) as read, Writers(write, settle, AHEAD) as writer:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Documents
-from dedup_job.decision.greedy import GreedyDeduplicator, by_key
+from dedup_job.decision.decider import Decider, by_key
 from dedup_job.documents import Decision, Document, Kept
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings
@@ -35,7 +35,7 @@ class Engine:
         """Start without documents; text: returns the text of a number."""
         self._text = text
         self.index = KeptIndex(self._settings.index)
-        self.decider = GreedyDeduplicator(
+        self.decider = Decider(
             self.index,
             self._settings.decision,
             by_key(lambda keys: {k: text(number_of(k)) for k in keys}),
@@ -48,7 +48,7 @@ class Engine:
         rows = zip(numbers, texts, strict=True)
         documents = Documents.of(tuple(Document(i, key(i), b"", text) for i, text in rows))
         decisions = self.decider.decide(Batch(documents, prints))
-        self.decider.on_committed()
+        self.decider.on_settled()
         return list(decisions)
 
     def decide(self, texts: Sequence[str]) -> list[Decision]:

@@ -30,7 +30,7 @@ nb::tuple tuples_of(const Differences& differences) {
     return nb::tuple(made);
 }
 
-// Returns functions that call Python, with the interpreter's lock; see GreedyDeduplicator.decide.
+// Returns functions that call Python, with the interpreter's lock; see Decider.decide.
 KeptCache::Target target_of(nb::callable texts_of, nb::object ranks_of, nb::object near_of) {
     KeptCache::Target target;
     target.texts = [texts_of](StringBuffer ids) {
@@ -77,7 +77,7 @@ void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std
     new (made) Decider(index, judge, rules);
 }
 
-// Returns the tuple that GreedyDeduplicator.decide unpacks; see _core.pyi.
+// Returns the tuple that Decider.decide unpacks; see _core.pyi.
 nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
                  const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> parsed,
                  const std::optional<StringArrays>& ranks, nb::callable texts_of, nb::object ranks_of, nb::object near_of,
@@ -113,7 +113,7 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
 }  // namespace
 
 void bind_decision(nb::module_& m) {
-    nb::class_<Decider>(m, "Decider", "Decides documents one after the other; see decision/greedy.py.")
+    nb::class_<Decider>(m, "Decider", "Decides documents one after the other; see decision/decider.py.")
         .def("__init__", &make_decider, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), "index"_a, "judge"_a.none(),
              nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a, "memory"_a)
         .def("decide", &decide, "ids"_a.noconvert(), "texts"_a.noconvert(), "lengths"_a.noconvert(), "prints"_a.noconvert(),

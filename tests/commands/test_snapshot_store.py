@@ -22,19 +22,19 @@ class Runs:
     def __init__(self, database, folder, monkeypatch):
         self.database, self.folder = database, folder
         self.loaded = []  # per load: why the snapshot was not used, None if it was
-        load, promised = SnapshotStore.load, SnapshotStore.promised
+        load, counts_in_file = SnapshotStore.load, SnapshotStore.counts_in_file
 
         def noted_load(store, kept):
             self.loaded.append(load(store, kept))
             return self.loaded[-1]
 
         def noted_promise(store):
-            if (counts := promised(store)) is not None:
+            if (counts := counts_in_file(store)) is not None:
                 self.loaded.append(None)  # it is used, unless something is decided and it is not
             return counts
 
         monkeypatch.setattr(SnapshotStore, "load", noted_load)
-        monkeypatch.setattr(SnapshotStore, "promised", noted_promise)
+        monkeypatch.setattr(SnapshotStore, "counts_in_file", noted_promise)
 
     def run(self, **flags):
         """Run; return why the snapshot was not used, None if it was."""

@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 from dedup_job import index as kept
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, KeptPage
-from dedup_job.decision import DecisionSettings, Judging, greedy
+from dedup_job.decision import DecisionSettings, Judging
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
 from dedup_job.native import snapshot
 from dedup_job.runs.decided import Counts
-from tests.deciding import Decider
+from tests.deciding import MemoryTarget
 from tests.judging import judge_for, verdict
 from tests.reference.decision import NaiveDecision, NaiveFirstWins, NaiveText
 
 ALL = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
 FORM = (*ALL, Channel.FORM)
+DECIDER = "dedup_job.decision.decider"
 
 
 def key_of(number):
@@ -136,7 +137,7 @@ def channels_of(options):
 def decider_of(options):
     index = {"candidate_generators": options["channels"], "distance": options.get("distance", 3)}
     own = {name: options[name] for name in ("judge", "similarity") if name in options}
-    return Decider(DecisionSettings(**({"judge": "similarity"} | own)), **index)
+    return MemoryTarget(DecisionSettings(**({"judge": "similarity"} | own)), **index)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +168,7 @@ def test_documents_are_decided_as_by_the_naive_version(pool, size, options):
     expected = NaiveFirstWins(**options, verdict=verdict).decide_all(pool.naive[:size])
     decider, found = decider_of(options), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "MOST_CANDIDATES", options.get("most_candidates", 64))
+        patch.setattr(f"{DECIDER}.MOST_CANDIDATES", options.get("most_candidates", 64))
         for start in range(0, size, 1000):
             rows = list(range(start, min(start + 1000, size)))
             found += as_naive(decider.decide(pool.batch(rows, start, channels_of(options))))
@@ -237,9 +238,9 @@ def test_decisions_depend_on_neither_batches_nor_restarts_nor_where_texts_are_he
     rows, cuts, between = run
     naive = NaiveFirstWins(**options, verdict=verdict, most_equal=most_equal, most_same=most_equal)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "PART", at_once)
-        patch.setattr(greedy, "MOST_CANDIDATES", options["most_candidates"])
-        patch.setattr(greedy, "MEMORY", 0)  # texts are fetched and parsed each time
+        patch.setattr(f"{DECIDER}.PART", at_once)
+        patch.setattr(f"{DECIDER}.MOST_CANDIDATES", options["most_candidates"])
+        patch.setattr(f"{DECIDER}.MEMORY", 0)  # texts are fetched and parsed each time
         patch.setattr(kept, "LIMITS", (most_equal,) * 3)
         decider = decider_of(options)
         bounds = [0, *cuts, len(rows)]
@@ -319,9 +320,9 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
     found, expected, groups, counts = {}, {}, {}, Counts()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "PART", at_once)
-        patch.setattr(greedy, "MEMORY", 0)
-        patch.setattr(greedy, "MOST_CANDIDATES", options["most_candidates"])
+        patch.setattr(f"{DECIDER}.PART", at_once)
+        patch.setattr(f"{DECIDER}.MEMORY", 0)
+        patch.setattr(f"{DECIDER}.MOST_CANDIDATES", options["most_candidates"])
         for start, stop in pairwise([0, *cuts, len(rows)]):
             batch = pool.batch(rows[start:stop], start, channels_of(options))
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]

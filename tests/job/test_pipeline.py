@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dedup_job.decision.abort import AbortConditions
-from dedup_job.decision.greedy import GreedyDeduplicator
+from dedup_job.decision.decider import Decider
 from dedup_job.messages import DedupError
 from dedup_job.mongo import target_reader
 from dedup_job.mongo.source import Source
@@ -171,12 +171,12 @@ def test_a_failed_run_is_recorded_and_resumed_after_its_last_batch(data, error, 
 
 @pytest.mark.parametrize("wrong", [lambda d: d[:-1], lambda d: [*d, d[-1]], lambda _: []])
 def test_a_wrong_number_of_decisions_stops_the_run_unwritten(data, monkeypatch, wrong):
-    decide = GreedyDeduplicator.decide
+    decide = Decider.decide
 
     def miscounting(decider, batch):
         return decisions_of(wrong([*decide(decider, batch)]))
 
-    monkeypatch.setattr(GreedyDeduplicator, "decide", miscounting)
+    monkeypatch.setattr(Decider, "decide", miscounting)
     with pytest.raises(DedupError, match=r"3 documents were read and \d decided"):
         run_here(data, **FLAGS)
     assert (decided(data), row_of(data)["status"]) == ([], "failed")

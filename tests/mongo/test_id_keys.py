@@ -26,7 +26,7 @@ from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
-from dedup_job.mongo.id_keys import as_asked, comparable, parsed, readings, shown, unmistakable
+from dedup_job.mongo.id_keys import as_asked, equality_key, parsed, readings, shown, unmistakable
 from dedup_job.mongo.reading import Reader, in_commands
 from tests.mongo.test_raw_bson import SIMPLE as ANY
 from tests.proving import command, good
@@ -219,8 +219,8 @@ def test_ids_compare_as_on_the_server(database):
     repeated = {error["index"] for error in refused.value.details["writeErrors"]}
     seen = set()
     for i, one in enumerate(keys):
-        assert (comparable(one) in seen) is (i in repeated), one
-        seen.add(comparable(one))
+        assert (equality_key(one) in seen) is (i in repeated), one
+        seen.add(equality_key(one))
 
 
 @given(st.sets(st.integers(-9, 9)), st.dictionaries(st.integers(-9, 9), st.booleans()))
@@ -228,7 +228,7 @@ def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(query, 
     expected_others = {key(float(value) if other else value) for value, other in stored.items()}
     found = as_asked({key(value) for value in query}, expected_others)
     assert {*found.values()} == {key(v) for v in query & {*stored}}
-    assert all(comparable(one) == comparable(same) for one, same in found.items())
+    assert all(equality_key(one) == equality_key(same) for one, same in found.items())
 
 
 def imported_again(database, change):

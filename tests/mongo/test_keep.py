@@ -6,7 +6,6 @@ from datetime import datetime
 import pytest
 from bson import Decimal128, Int64
 
-from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.messages import UsageError
 from tests.deciding import BY_SIMILARITY
@@ -76,7 +75,7 @@ def test_a_copy_is_replaced_only_by_one_that_its_whole_group_is_like(
         {"_id": n, "text": text, "updated": n} for n, text in enumerate(texts)
     )
     flags = {**KEEP, **BY_SIMILARITY, "run__batch_documents": 3 if limit else 1000}
-    monkeypatch.setattr(greedy, "MOST_CANDIDATES", most)
+    monkeypatch.setattr("dedup_job.decision.decider.MOST_CANDIDATES", most)
     while sum(map(len, stored(any_database).values())) < len(texts):
         run_here(any_database, limit=limit, **flags)
         expect_alike(any_database)

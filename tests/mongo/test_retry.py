@@ -115,7 +115,7 @@ def test_a_commit_that_fails_costs_little_time_and_does_not_bar_the_renewal_of_t
 
 
 def test_texts_to_compare_and_the_index_are_fetched_again(corpus, monkeypatch):
-    monkeypatch.setattr("dedup_job.decision.greedy.MEMORY", 0)  # nothing is at hand
+    monkeypatch.setattr("dedup_job.decision.decider.MEMORY", 0)  # nothing is at hand
     run_here(corpus, run__batch_documents=25, limit=50)
     with failing(corpus, "find", share=0.3, errorCode=43):
         run_here(corpus, run__batch_documents=25)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, load_lexicon
@@ -85,7 +84,7 @@ def removing(monkeypatch, database, id_):
         assert batch.documents[0].id == id_ or dropped_event.wait(60)
         return decide(course, batch)
 
-    monkeypatch.setattr(greedy, "MEMORY", 0)
+    monkeypatch.setattr("dedup_job.decision.decider.MEMORY", 0)
     monkeypatch.setattr(RunProgress, "settle", watched)
     monkeypatch.setattr(RunProgress, "decide", waiting)
 
@@ -149,7 +148,7 @@ def new_of(database, **settings):
 
 
 def numbers(found):
-    return [int.from_bytes(key[-4:], "little") for part, _ in found.pending() for key in part]
+    return [int.from_bytes(key[-4:], "little") for part, _ in found.undecided_ids() for key in part]
 
 
 WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})

@@ -5,13 +5,13 @@ import pytest
 
 from dedup_job.columns import Batch, Documents, Fingerprints
 from dedup_job.decision import DecisionSettings, Models
-from dedup_job.decision.greedy import GreedyDeduplicator, PairRecheck, by_key
+from dedup_job.decision.decider import Decider, PairRecheck, by_key
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Document, Duplicate, Reason
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.native.bytes_column import strings_of
-from tests.deciding import Decider
+from tests.deciding import MemoryTarget
 
 
 def prints(*digests):
@@ -23,7 +23,7 @@ def prints(*digests):
 
 def decided_after(kept, text, digest):
     """Return the decider, and its decisions on a text; kept: the digests of kept texts."""
-    decider = Decider(DecisionSettings(judge="similarity"))
+    decider = MemoryTarget(DecisionSettings(judge="similarity"))
     decider.texts = {b"%d" % number: one for number, one in enumerate(kept)}
     decider.index.add(strings_of([*decider.texts]), prints(*kept.values()))
     documents = Documents.of([Document(9, b"9", b"", text)])
@@ -50,7 +50,7 @@ def test_a_recheck_decides_every_duplicate_as_the_run_did(judge):
     texts = {key: text for key, text in texts.items() if text}
     documents = tuple(Document(key, key, b"", text) for key, text in texts.items())
     fetch = by_key(lambda keys: {k: texts[k] for k in keys})
-    engine = GreedyDeduplicator(KeptIndex(index), decision, fetch, models.judge)
+    engine = Decider(KeptIndex(index), decision, fetch, models.judge)
     fingerprints = models.fingerprinter.fingerprint([*texts.values()])
     decided = engine.decide(Batch(Documents.of(documents), fingerprints))
     found = {k: one for k, one in zip(texts, decided, strict=True) if isinstance(one, Duplicate)}

@@ -79,7 +79,7 @@ def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
     return numbered
 
 
-class GreedyDeduplicator:
+class Decider:
     """Decides documents one after the other and adds the kept ones to the index."""
 
     def __init__(
@@ -116,7 +116,7 @@ class GreedyDeduplicator:
             )
         return self._core
 
-    def on_committed(self) -> None:
+    def on_settled(self) -> None:
         """Count one more batch as stored in the target, in their order; not thread-safe."""
         self._stored += 1
 
@@ -132,7 +132,7 @@ class GreedyDeduplicator:
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions on the documents of a batch; kept ones are added to the index.
 
-        Kept texts stay cached until `on_committed` counts the batch.
+        Kept texts stay cached until `on_settled` counts the batch.
         """
         documents, prints, copies = batch.documents, batch.fingerprints, self._copies
         sketches = prints.sketches
@@ -268,7 +268,7 @@ class PairRecheck:
         """Return the decision on a document of a run with this index of kept documents."""
         documents = Documents.of([Document(None, b"", b"", content)])
         prints = self._models.fingerprinter.fingerprint(documents.texts)
-        engine = GreedyDeduplicator(index, self._decision, fetch, self._models.judge)
+        engine = Decider(index, self._decision, fetch, self._models.judge)
         return engine.decide(Batch(documents, prints))[0]
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
