@@ -28,6 +28,7 @@ from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.id_keys import as_asked, equality_key, parsed, readings, shown, unmistakable
 from dedup_job.mongo.reading import Reader, in_commands
+from dedup_job.mongo.target import Target
 from tests.mongo.test_raw_bson import SIMPLE as ANY
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
@@ -312,6 +313,21 @@ def test_later_runs_and_the_commands_work_as_with_others(made, tmp_path):
     assert made["target.ledger"].count_documents({}) == 0
     report = run_here(made)
     assert report.checkpoint.counts.quarantined == len(_HUGE) + 1
+
+
+def test_a_batch_with_huge_ids_that_was_cut_off_is_decided_and_counted_once(
+    any_database, tmp_path, monkeypatch
+):
+    any_database.source.insert_many(
+        {"_id": id_, "text": f"{TEXT}{id_[:1]}"} for id_ in ("a", "b" * 70_000, "c", "d" * 3 * MB)
+    )
+    with monkeypatch.context() as patch, pytest.raises(TypeError):
+        patch.setattr(Target, "settle", None)  # the process ends between write and settle
+        run_here(any_database)
+    report = run_here(any_database)
+    assert report.checkpoint.counts.quarantined == 2
+    assert_each_source_id_is_in_one_place(any_database)
+    assert good(any_database, tmp_path, "--all") == {}
 
 
 def test_keys_are_divided_so_that_each_part_fits_into_a_command():
