@@ -31,8 +31,8 @@ nb::tuple tuples_of(const Differences& differences) {
 }
 
 // Returns functions that call Python, with the interpreter's lock; see Decider.decide.
-KeptCache::Target target_of(nb::callable texts_of, nb::object ranks_of, nb::object near_of) {
-    KeptCache::Target target;
+KeptCache::TargetReads target_of(nb::callable texts_of, nb::object ranks_of, nb::object near_of) {
+    KeptCache::TargetReads target;
     target.texts = [texts_of](StringBuffer ids) {
         const nb::gil_scoped_acquire locked;
         const auto [rows, texts] = nb::cast<std::tuple<In<std::int64_t>, StringArrays>>(texts_of(give(std::move(ids))));
@@ -88,7 +88,7 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
     if (batch.ids.size() != n || batch.texts.size() != n || batch.lengths.size() != n || (ranks && batch.ranks->size() != n) ||
         batch.key_channels.size() != batch.prints.columns || (batch.parsed && batch.parsed->size() < n))
         refuse("as many ids, texts, lengths, ranks and parsed texts as fingerprints are needed");
-    const KeptCache::Target target = target_of(std::move(texts_of), std::move(ranks_of), std::move(near_of));
+    const KeptCache::TargetReads target = target_of(std::move(texts_of), std::move(ranks_of), std::move(near_of));
     Decisions made = unlocked([&] { return decider.decide(batch, target, stored); });
     nb::dict differences, missing, superseded_differences;
     for (const auto& [row, found] : made.differences) {

@@ -78,7 +78,7 @@ std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length) {
 }  // namespace
 
 // The state of a batch while its parts are decided. Documents have numbers of the index.
-struct Decider::Course {
+struct Decider::BatchState {
     Batch& batch;
     std::size_t begin;                 // documents in the index before the batch
     std::vector<std::size_t> added;    // rows, by number - begin
@@ -87,7 +87,7 @@ struct Decider::Course {
     std::unordered_map<std::int64_t, std::size_t> replacing;  // rows, by the number of the superseded document
     Decisions decisions;
 
-    Course(Batch& batch, std::size_t begin)
+    BatchState(Batch& batch, std::size_t begin)
         : batch(batch), begin(begin), own(batch.size(), BatchPart::NONE), others(batch.size(), BatchPart::NONE) {
         decisions.rows.resize(batch.size());
         for (std::size_t row = 0; row < batch.size(); row++) {
@@ -124,10 +124,10 @@ struct Decider::Course {
     }
 };
 
-Decisions Decider::decide(Batch& batch, const KeptCache::Target& target, std::int64_t stored) {
+Decisions Decider::decide(Batch& batch, const KeptCache::TargetReads& target, std::int64_t stored) {
     const Timer timer(seconds_.all);
     kept_.begin_batch(target, stored);
-    Course course(batch, index_.size());
+    BatchState state(batch, index_.size());
     const bool is_crowded = estimate_pairs(batch.prints) > CROWDED * static_cast<std::int64_t>(batch.size());
     const std::size_t size = std::max(is_crowded ? rules_.part / 5 : rules_.part, std::size_t{1});  // pairs grow with the square
     for (std::size_t first = 0; first < batch.size(); first += size) {
@@ -138,13 +138,13 @@ Decisions Decider::decide(Batch& batch, const KeptCache::Target& target, std::in
         find_alike(batch, part);
         if (batch.ranks) compare_ranks(part);
         decide_in_rounds(texts, part);
-        add_to_index(course, part);
-        enter_pairs(course, texts, part);
-        enter_missing(course, part);
-        enter_superseded(course, texts, part);
+        add_to_index(state, part);
+        enter_pairs(state, texts, part);
+        enter_missing(state, part);
+        enter_superseded(state, texts, part);
     }
-    finish(course);
-    return std::move(course.decisions);
+    finish(state);
+    return std::move(state.decisions);
 }
 
 BatchPart Decider::look_up(const Batch& batch, std::size_t first, std::size_t count) {
@@ -215,7 +215,7 @@ void Decider::compare_ranks(BatchPart& part) {
 void Decider::decide_in_rounds(PairTexts& texts, BatchPart& part) {
     Groups groups(index_, kept_, judge_, part, rules_.most_candidates);
     const auto most = static_cast<std::int64_t>(rules_.most_candidates);
-    const auto needed = [&] { return Turns(part, most, rules_.judging != Judging::differences).decide(); };
+    const auto needed = [&] { return Turns(part, most, rules_.judging != Judging::differences).decide_all(); };
     for (std::int64_t unlike = 0; unlike != BatchPart::NONE;) {
         for (auto open = needed(); !open.empty(); open = needed()) {
             std::vector<RowPair> pairs;
@@ -240,8 +240,8 @@ void Decider::decide_in_rounds(PairTexts& texts, BatchPart& part) {
 }
 
 // Adds the texts that are kept, or were until a better copy came.
-void Decider::add_to_index(Course& course, BatchPart& part) {
-    const Batch& batch = course.batch;
+void Decider::add_to_index(BatchState& state, BatchPart& part) {
+    const Batch& batch = state.batch;
     std::vector<std::uint8_t> is_added(part.size());
     for (std::size_t row = 0; row < part.size(); row++) {
         is_added[row] |= part.rows[row].state == TextState::kept;
@@ -256,8 +256,8 @@ void Decider::add_to_index(Course& course, BatchPart& part) {
     for (std::size_t row = 0; row < part.size(); row++) {
         if (!is_added[row]) continue;
         const std::size_t of_batch = part.first + row;
-        course.own[of_batch] = static_cast<std::int64_t>(first + rows.size());
-        course.added.push_back(of_batch);
+        state.own[of_batch] = static_cast<std::int64_t>(first + rows.size());
+        state.added.push_back(of_batch);
         rows.push_back(of_batch);
         stored.push_back(visibility.stored()[row]);
         ids.add(batch.ids[of_batch]);
@@ -272,18 +272,18 @@ void Decider::add_to_index(Course& course, BatchPart& part) {
     index_.found_groups(first);
 }
 
-void Decider::enter_pairs(Course& course, PairTexts& texts, BatchPart& part) {
+void Decider::enter_pairs(BatchState& state, PairTexts& texts, BatchPart& part) {
     std::vector<std::size_t> rows;
     std::vector<RowPair> pairs, joined;
     for (std::size_t row = 0; row < part.size(); row++) {
         const BatchPart::Row& own = part.rows[row];
-        Decision& decision = course.decisions.rows[part.first + row];
+        Decision& decision = state.decisions.rows[part.first + row];
         if (own.state == TextState::twin || own.state == TextState::repeated) {  // found without its candidates
             decision.outcome = Outcome::exact;
             decision.similarity = 1;
             decision.channels = BY_TEXT;
             const std::int64_t same = own.state == TextState::twin ? own.twin : part.held + own.chosen;
-            course.others[part.first + row] = course.number_of(part, same);
+            state.others[part.first + row] = state.number_of(part, same);
             continue;
         }
         decision.outcome = own.state == TextState::near ? Outcome::near : Outcome::kept;
@@ -299,30 +299,30 @@ void Decider::enter_pairs(Course& course, PairTexts& texts, BatchPart& part) {
         const BatchPart::Row& own = part.rows[rows[i]];
         const std::size_t row = part.first + rows[i], owner = part.first + pairs[i].row;  // another one if the row is superseded
         const Verdict& verdict = part.pairs[own.chosen].verdict;
-        Decision& decision = course.decisions.rows[row];
-        course.enter(part, own.chosen, measured[i].similarity, decision);
+        Decision& decision = state.decisions.rows[row];
+        state.enter(part, own.chosen, measured[i].similarity, decision);
         decision.apart = verdict.apart;
         decision.richer = owner == row ? verdict.richer : 0;
-        course.others[row] = owner == row ? course.number_of(part, pairs[i].number) : course.own[owner];
+        state.others[row] = owner == row ? state.number_of(part, pairs[i].number) : state.own[owner];
         if (own.state != TextState::near) continue;
         Differences& found = differences[j++];
-        course.decisions.differences[row] = owner == row ? std::move(found) : turned(std::move(found));
+        state.decisions.differences[row] = owner == row ? std::move(found) : turned(std::move(found));
     }
 }
 
 // Enters better copies in the groups of the documents that they supersede, and near duplicates in theirs.
-void Decider::enter_superseded(Course& course, PairTexts& texts, const BatchPart& part) {
+void Decider::enter_superseded(BatchState& state, PairTexts& texts, const BatchPart& part) {
     for (std::size_t row = 0; row < part.size(); row++) {
         const std::int64_t superseded = part.rows[row].superseded, pair = part.rows[row].superseding;
         if (superseded < 0) continue;
         const std::size_t of_batch = part.first + row;
-        const auto number = static_cast<std::size_t>(course.number_of(part, superseded));
-        course.replacing[static_cast<std::int64_t>(number)] = of_batch;
+        const auto number = static_cast<std::size_t>(state.number_of(part, superseded));
+        state.replacing[static_cast<std::int64_t>(number)] = of_batch;
         index_.set_gone(number, true);
         const std::int64_t group = index_.group_of(number);
-        index_.join(static_cast<std::size_t>(course.own[of_batch]), group);
+        index_.join(static_cast<std::size_t>(state.own[of_batch]), group);
         if (part.is_here(superseded)) continue;  // its own decision has the values of the pair
-        const Bytes id = course.batch.ids[of_batch];
+        const Bytes id = state.batch.ids[of_batch];
         Superseded made{of_batch, index_.id_of(number), {id.begin(), id.end()}, {}, {}};
         made.decision.outcome = pair < 0 ? Outcome::exact : Outcome::near;
         made.decision.channels = BY_TEXT;
@@ -330,25 +330,25 @@ void Decider::enter_superseded(Course& course, PairTexts& texts, const BatchPart
         made.decision.group = group;
         if (pair >= 0) {
             const RowPair both[] = {{row, superseded}};
-            course.enter(part, static_cast<std::size_t>(pair), texts.measure(both)[0].similarity, made.decision);
+            state.enter(part, static_cast<std::size_t>(pair), texts.measure(both)[0].similarity, made.decision);
             made.differences = turned(std::move(texts.differences(both)[0]));
             kept_.add_near(group, made.id);
         }
-        if (course.is_new(superseded)) course.replace(std::move(made), superseded);
-        else course.decisions.superseded.push_back(std::move(made));
+        if (state.is_new(superseded)) state.replace(std::move(made), superseded);
+        else state.decisions.superseded.push_back(std::move(made));
     }
     if (!part.is_ranked) return;
     for (std::size_t row = part.first; row < part.first + part.size(); row++) {
-        if (course.decisions.rows[row].outcome != Outcome::near) continue;
-        const Bytes id = course.batch.ids[row];
-        kept_.add_near(index_.group_of(static_cast<std::size_t>(course.others[row])), {id.begin(), id.end()});
+        if (state.decisions.rows[row].outcome != Outcome::near) continue;
+        const Bytes id = state.batch.ids[row];
+        kept_.add_near(index_.group_of(static_cast<std::size_t>(state.others[row])), {id.begin(), id.end()});
     }
 }
 
-void Decider::enter_missing(Course& course, const BatchPart& part) {
+void Decider::enter_missing(BatchState& state, const BatchPart& part) {
     const auto enter = [&](std::size_t row, std::int64_t number) {
         if (part.rows[row].state == TextState::repeated) return;
-        std::vector<std::string>& ids = course.decisions.missing[part.first + row];
+        std::vector<std::string>& ids = state.decisions.missing[part.first + row];
         std::string id = index_.id_of(static_cast<std::size_t>(number));
         if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
     };
@@ -360,25 +360,25 @@ void Decider::enter_missing(Course& course, const BatchPart& part) {
     }
 }
 
-void Decider::finish(Course& course) {
-    Decisions& decisions = course.decisions;
+void Decider::finish(BatchState& state) {
+    Decisions& decisions = state.decisions;
     for (Superseded& one : decisions.superseded) {
-        const auto next = [&] { return course.replacing.find(course.own[one.row]); };
-        for (auto row = next(); row != course.replacing.end(); row = next()) one.row = row->second;
+        const auto next = [&] { return state.replacing.find(state.own[one.row]); };
+        for (auto row = next(); row != state.replacing.end(); row = next()) one.row = row->second;
     }
     const std::vector<std::string> collections = index_.collections();
     for (std::size_t row = 0; row < decisions.rows.size(); row++) {
         Decision& decision = decisions.rows[row];
-        const std::int64_t other = course.others[row];
+        const std::int64_t other = state.others[row];
         decision.cut = std::max(decision.candidates - static_cast<std::int64_t>(rules_.most_candidates), std::int64_t{0});
         decisions.original_ids.add(other < 0 ? Bytes{} : bytes_of(index_.id_of(static_cast<std::size_t>(other))));
         if (other >= 0) {
             const auto number = static_cast<std::size_t>(other);
             decision.collection = static_cast<std::uint8_t>(std::ranges::find(collections, index_.collection_of(number)) - collections.begin());
             decision.group = decision.collection > 0 ? 0 : index_.group_of(number);
-            decision.is_superseded = decision.outcome != Outcome::kept && course.is_new(other) && course.row_of(other) > row;
+            decision.is_superseded = decision.outcome != Outcome::kept && state.is_new(other) && state.row_of(other) > row;
         }
-        if (course.own[row] >= 0) decision.group = index_.group_of(static_cast<std::size_t>(course.own[row]));
+        if (state.own[row] >= 0) decision.group = index_.group_of(static_cast<std::size_t>(state.own[row]));
     }
     if (rules_.judging == Judging::differences) return;
     const auto hide = [&](Decision& decision) {

@@ -3,6 +3,10 @@
 // A document is compared with kept documents only, never with a dropped one, so unlike texts are not chained together.
 // Documents are looked up and compared in batches, in threads, and decided as if one by one. If documents have ranks, a
 // better copy supersedes a kept document that it is a duplicate of.
+//
+// The rule itself is `Turns::decide` in turns.hpp. An example: documents 0 to 6 are kept (`held` is 7), and a part has four rows.
+// Row 0 has the text of document 3: twin. Row 1 is like none: kept, as document 7 + 1 while the part is decided. Row 2 has the
+// text of row 1: repeated. Row 3 differs from row 1 by a comma: their pair is judged, joined: near, of document 8.
 #pragma once
 #include <set>
 
@@ -206,8 +210,8 @@ private:
 constexpr std::string_view CHANNELS[] = {"simhash", "minhash", "sentences", "form", "text"};
 enum class Outcome : std::uint8_t { kept, exact, near };  // CODES of dedup_job/columns.py
 
-// The decision on a text. The values of a pair are of a duplicate with the kept document, of a kept text with its nearest
-// candidate; without a pair they are 0, and probability is NaN.
+// The decision on a text, a record DECISION of columns.py. The values of a pair are of a duplicate with the kept document, of
+// a kept text with its nearest candidate; without a pair they are 0, and probability is NaN.
 struct Decision {
     std::uint64_t fingerprint = 0;
     std::int64_t candidates = 0, cut = 0;  // found; not compared, as there were too many
@@ -271,7 +275,7 @@ public:
     Decider(const Decider&) = delete;
 
     // Decides documents in their order, and adds kept ones to the index. stored: how many batches the target holds.
-    Decisions decide(Batch& batch, const KeptCache::Target& target, std::int64_t stored);
+    Decisions decide(Batch& batch, const KeptCache::TargetReads& target, std::int64_t stored);
 
     // Seconds so far: in all, in several threads, and waiting for texts of the target.
     struct Seconds {
@@ -280,18 +284,18 @@ public:
     const Seconds& seconds() const { return seconds_; }
 
 private:
-    struct Course;
+    struct BatchState;
 
     BatchPart look_up(const Batch& batch, std::size_t first, std::size_t count);
     void find_twins(const Batch& batch, BatchPart& part);
     void find_alike(const Batch& batch, BatchPart& part);
     void compare_ranks(BatchPart& part);
     void decide_in_rounds(PairTexts& texts, BatchPart& part);
-    void add_to_index(Course& course, BatchPart& part);
-    void enter_pairs(Course& course, PairTexts& texts, BatchPart& part);
-    void enter_superseded(Course& course, PairTexts& texts, const BatchPart& part);
-    void enter_missing(Course& course, const BatchPart& part);
-    void finish(Course& course);
+    void add_to_index(BatchState& state, BatchPart& part);
+    void enter_pairs(BatchState& state, PairTexts& texts, BatchPart& part);
+    void enter_superseded(BatchState& state, PairTexts& texts, const BatchPart& part);
+    void enter_missing(BatchState& state, const BatchPart& part);
+    void finish(BatchState& state);
 
     Index& index_;
     const judgment::Judge* const judge_;

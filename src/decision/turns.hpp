@@ -26,7 +26,7 @@ public:
     // Reads from the target. texts: by position in `ids`, missing documents are omitted; ranks: one for each id, empty for
     // a missing document; near: texts of near duplicates by group, of a group with more than `most` any that are more.
     // `ids` of `near` are near duplicates that may not be stored yet.
-    struct Target {
+    struct TargetReads {
         std::function<NumberedTexts(StringBuffer ids)> texts;
         std::function<std::vector<std::string>(StringBuffer ids)> ranks;
         std::function<TextsByGroup(IdsByGroup ids, std::size_t most)> near;
@@ -39,7 +39,7 @@ public:
 
     // Begins the next batch; target: valid during the batch; stored: batches that the target holds. The oldest texts are
     // dropped first, but none that is not stored.
-    void begin_batch(const Target& target, std::int64_t stored) {
+    void begin_batch(const TargetReads& target, std::int64_t stored) {
         target_ = &target;
         batch_++;
         std::size_t bytes = 0;
@@ -144,7 +144,7 @@ public:
         return found;
     }
 
-    // Returns the texts of the near duplicates of groups; see `Target::near`.
+    // Returns the texts of the near duplicates of groups; see `TargetReads::near`.
     TextsByGroup near(std::span<const std::int64_t> groups, std::size_t most) const {
         IdsByGroup ids;
         for (const std::int64_t group : groups) {
@@ -186,7 +186,7 @@ private:
     const judgment::Judge* judge_;
     const std::size_t memory_;
     double& waiting_;
-    const Target* target_ = nullptr;
+    const TargetReads* target_ = nullptr;
     std::deque<Chunk> chunks_;
     std::deque<Parsed> parsed_;
     std::unordered_map<std::int64_t, std::optional<judgment::TextRef>> refs_;  // by number; none if missing
@@ -260,7 +260,7 @@ public:
           by_distance_(by_distance), kept_(part.size(), BatchPart::NONE) {}
 
     // Returns the pairs to be judged.
-    std::vector<std::size_t> decide() {
+    std::vector<std::size_t> decide_all() {
         part_.found.visibility.reset();
         for (BatchPart::Pair& pair : part_.pairs) pair.is_missing = false;
         for (BatchPart::Row& row : part_.rows) row.superseded = BatchPart::NONE;
