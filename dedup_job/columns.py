@@ -363,7 +363,7 @@ class Decisions:
         return np.asarray(self["outcome"] == CODES[reason])
 
     def with_refusals(self, documents: Documents) -> "Decisions":
-        """Return the decisions on all documents, given the ones on their texts."""
+        """Return the decisions on all documents: these, and the refusals."""
         own, n = documents.rows, len(documents)
         if len(own) == n:
             return self

@@ -27,7 +27,12 @@ from dedup_job.messages import ConfigurationError, Message, UsageError, message_
 from dedup_job.mongo import has_password, names_server, redacted
 from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
-from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
+from dedup_job.mongo.database_settings import (
+    DocumentForm,
+    LedgerSettings,
+    OutputSettings,
+    SourceSettings,
+)
 from dedup_job.printing import listed
 from dedup_job.text_fields import TextFields
 
@@ -233,7 +238,8 @@ def _impossible(settings: Settings) -> Iterator[str]:
             if isinstance(value, Path) and "\0" in str(value):  # every system call refuses it
                 wrong = Message("a path holds no NUL, not {path}", path=short(str(value)))
                 yield located(f"{section}.{name}", wrong)
-    if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
+    is_classic = settings.output.document is DocumentForm.CLASSIC
+    if is_classic and TextFields.of(settings.source.field).several:
         yield Message(
             "output.document: classic holds one text, and source.field names several: {fields}. "
             "Name one with --field, or choose whole or text",

@@ -1,4 +1,4 @@
-"""The interfaces of a run to source, target and index files, and its threads.
+"""The interfaces of a run to source, target and index files, its threads, and its `Preprocessor`.
 
 Queues are bounded, so the slowest stage sets the pace and memory stays flat; results keep the order
 of the items. Reader and writer threads are daemons, so a process that is ended does not wait.
@@ -124,7 +124,7 @@ class Target(Protocol):
         """Write a batch, which `settle` commits later; number: of the batch in the run, from 1."""
 
     def settle(self, report: Run, number: int) -> None:  # noqa: ARG002
-        """Commit a written batch with the report's checkpoint, in the order of the numbers."""
+        """Settle a written batch: it counts from now on; called in the order of the numbers."""
         return
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002

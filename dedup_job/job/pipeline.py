@@ -287,7 +287,7 @@ class RunProgress:
             self._job.target.write(*decided, number)
 
     def settle(self, decided: Decided, number: int) -> None:
-        """Commit a written batch with its checkpoint, and report it; number: as of `write`."""
+        """Settle a written batch with its checkpoint, and report it; number: as of `write`."""
         batch, _, report = decided
         with self.watch.timing(Stage.WRITE):
             self._job.target.settle(report, number)

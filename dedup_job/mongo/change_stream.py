@@ -156,8 +156,8 @@ def changes(
         return bool(at["_data"] >= until["_data"])  # tokens are ordered
 
     while not ends((), at):
-        piece, at = retry(partial(_piece, collection, fields, at, ends))
-        for event in piece:
+        events, at = retry(partial(_events, collection, fields, at, ends))
+        for event in events:
             found.enter(event)
         if len(found) > MOST:
             raise NotFollowed(Message("more than {most:,} documents changed since", most=MOST))
@@ -180,7 +180,7 @@ def arrivals(
             end = min(end, time.monotonic() + _GATHER_SECONDS)
         return time.monotonic() >= end or (not found and over())
 
-    return _piece(collection, fields, since, ends, int(_GATHER_SECONDS * 1000))
+    return _events(collection, fields, since, ends, int(_GATHER_SECONDS * 1000))
 
 
 def in_parts(keys: set[bytes]) -> list[list[bytes]]:
@@ -224,7 +224,7 @@ def _uuid_of(collection: RawDocuments) -> bytes:
     return bytes(row["info"]["uuid"])
 
 
-def _piece(
+def _events(
     collection: RawDocuments,
     fields: TextFields,
     since: Token,

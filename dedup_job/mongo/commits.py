@@ -129,7 +129,8 @@ class Commits:
     def write(self, number: int, writes: Writes, record: Record) -> None:
         """Record and write a commit, repeatedly until the outcome is known.
 
-        number: the generation that settles it. LeaseLost, with nothing written, if taken over.
+        number: the generation that settles it. LeaseLost if another run took over: on a replica set
+        nothing is written then, on a standalone server a part may be, which the next run reverts.
         """
         own = number % self._at_once
         values = {**record.values(), NUMBER: number}

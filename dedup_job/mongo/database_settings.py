@@ -1,8 +1,9 @@
 """Settings of source, target and ledger; the rank of a document by the rules of `output.keep`.
 
 A rank is a byte string: the values of the rules one after the other, then the `_id`. The document
-with the largest rank is the best copy. Values have the order in which the server sorts them:
-numbers of all types by value, then text, ObjectIds, false and true, dates, timestamps. A value that
+with the largest rank is the best copy. No rank begins with ff: a rule that reverses the order of
+its values puts a byte before them. Values have the order in which the server sorts them: numbers of
+all types by value, then text, ObjectIds, false and true, dates, timestamps. A value that
 is missing, null or of another type comes before all others, whichever way a rule sorts; `highest`
 takes numbers alone. Of equal documents the one with the lower `_id` is the better one.
 """
@@ -181,7 +182,7 @@ def parse_rule(written: str) -> Rule:
     return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
 
 
-class Form(StrEnum):
+class DocumentForm(StrEnum):
     """The fields of a document in the target."""
 
     WHOLE = "whole"
@@ -199,8 +200,8 @@ class TextForm(StrEnum):
 class OutputSettings(BaseModel, frozen=True, extra="forbid"):
     """Settings of kept documents in the target."""
 
-    document: Form = Field(
-        default=Form.WHOLE,
+    document: DocumentForm = Field(
+        default=DocumentForm.WHOLE,
         description="whole: all fields of the source document, and dedup; text: _id, the text "
         "field and dedup; classic: _id, ques, old_id, hash_value",
     )
@@ -230,12 +231,12 @@ class OutputSettings(BaseModel, frozen=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _has_what_rules_need(self) -> Self:
-        if self.keep and self.document is Form.CLASSIC:
+        if self.keep and self.document is DocumentForm.CLASSIC:
             raise ValueError(
                 Message("output.keep needs another form than `classic`, which tells no groups")
             )
         fields = [str(rule) for rule in self.rules if rule.path]
-        if fields and self.document is Form.TEXT:
+        if fields and self.document is DocumentForm.TEXT:
             raise ValueError(
                 Message(
                     "output.keep = {rule} looks at a field, which output.document = text leaves "
@@ -284,6 +285,7 @@ def moving_operator(query: Any) -> str:
 
 
 _MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
+_PRESENT = _NUMBER  # before a reversed value of any type, above _MISSING
 _NAN, _BELOW_ZERO, _ZERO, _ABOVE_ZERO = (bytes((k,)) for k in range(4))
 _EXPONENT, _LENGTH = struct.Struct(">H"), struct.Struct(">I")
 _BIAS = 1 << 15  # of exponents, far beyond those of BSON; an infinite number has one as large
@@ -346,7 +348,7 @@ def _of_field(rule: Rule, found: Any) -> bytes:
     if rule.by is By.HIGHEST and not value.startswith(_NUMBER):
         return _MISSING  # a note such as "n/a" is no score
     if rule.by is By.OLDEST and value != _MISSING:
-        return _NUMBER + value.translate(_REVERSED)
+        return _PRESENT + value.translate(_REVERSED)
     return value
 
 

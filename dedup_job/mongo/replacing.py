@@ -1,8 +1,10 @@
 """Documents and rows that a commit removes for their successors: recorded, removed, brought back.
 
-A document that is decided again is removed for its new decision, a replaced kept one for a row of
-the ledger beside its better copy. An undo needs the removed ones: they are stored in chunks, rows
-of `T.runs` beside that of the run. The successor is always written first, or takes the place.
+In docs/design.md, "A commit", these are R, the written ones W. A document that is decided again is
+removed for its new decision, a replaced kept one for a row of the ledger beside its better copy. An
+undo needs the removed ones: they are stored in chunks, rows of `T.runs` beside that of the run. An
+entry is a restore or requeue by a person, a row of `T.runs` as well. The successor is always
+written first, or takes the place of the former document.
 """
 
 import struct
@@ -26,7 +28,7 @@ from dedup_job.mongo.id_keys import equality_key, shown
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import BY_ID, Reader, in_commands, packed
 from dedup_job.mongo.rows import run_of
-from dedup_job.mongo.state import PIECE
+from dedup_job.mongo.state import CHUNK
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.decided import Counts
@@ -52,7 +54,7 @@ class Chunk(NamedTuple):
     again: bool = False  # they are undecided now; else the documents are in the ledger
     number: int = 0  # among the chunks of a run or an entry
     short: int = 0  # number of restored rows that are short
-    own: bool = False  # written by this run, so needless once its commit is settled
+    is_of_run: bool = False  # written by this run, so needless once its commit is settled
 
     @property
     def keys(self) -> list[bytes]:
@@ -68,8 +70,8 @@ class RunChunks:
 
     def next(self) -> int:
         """Return the number of the next chunk."""
-        last = self._reader.look_up(self._of(0), {PIECE: 1}, sort=[("_id", 1)], limit=1)
-        return 1 + raw_bson.fields_of(last[0].raw)[PIECE] if last else 0
+        last = self._reader.look_up(self._of(0), {CHUNK: 1}, sort=[("_id", 1)], limit=1)
+        return 1 + raw_bson.fields_of(last[0].raw)[CHUNK] if last else 0
 
     def write(self, first: int, chunks: Sequence[Chunk], session: ClientSession | None) -> None:
         """Write chunks, numbered from `first` on; delete the row of an empty one."""
@@ -81,7 +83,7 @@ class RunChunks:
             kept, rows = ([RawBSONDocument(row.raw) for row in part] for part in chunk[:2])
             values: dict[str, Any] = {KEPT: kept, ROWS: rows, AGAIN: chunk.again}
             values = {name: v for name, v in {**values, SHORT: chunk.short}.items() if v}
-            values = {**own, "of": self._run, PIECE: number, **values}
+            values = {**own, "of": self._run, CHUNK: number, **values}
             self._runs.replace_one(own, values, upsert=True, session=session)
 
     def read(self, first: int = 0) -> Iterator[Chunk]:
@@ -123,7 +125,7 @@ def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPol
 def purge(runs: AnyCollection, before: int, days: float) -> None:
     """Delete the texts in chunks of runs before run `before` that began over `days` days ago."""
     since = {"_id": {"$lt": before}, "started": {"$lt": datetime.now(UTC) - timedelta(days)}}
-    numbers = {"$in": runs.distinct("_id", {**since, PIECE: None, "purged": None})}
+    numbers = {"$in": runs.distinct("_id", {**since, CHUNK: None, "purged": None})}
     kept = {"$map": {"input": f"${KEPT}", "in": {"_id": "$$this._id", "dedup": "$$this.dedup"}}}
     runs.update_many({"of": numbers, KEPT: {"$ne": None}}, [{"$set": {KEPT: kept}}])
     texts = {f"{ROWS}.$[].{name}": "" for name in ("document", "differences")}
@@ -132,14 +134,14 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
 
 
 def _read(reader: Reader, query: Mapping[str, object]) -> Iterator[tuple[int, Chunk]]:
-    query = {**query, PIECE: {"$ne": None}}
+    query = {**query, CHUNK: {"$ne": None}}
     for one in reader.look_up(query, BY_ID, sort=[("_id", 1)]):
         for found in reader.look_up(id_keys.id_filter([one.key])):
             try:
                 kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
             except (ValueError, IndexError, struct.error) as e:
                 raise StateMismatch(
-                    "{name} holds a piece of a run, _id {id}, that was changed by something "
+                    "{name} holds a chunk of a run, _id {id}, that was changed by something "
                     "other than dedup. Restore it from a backup.",
                     name=reader.name,
                     id=shown(found.key),
@@ -186,10 +188,10 @@ class Removals:
         _replace_former(target, parts, session)
 
     @property
-    def own_ids(self) -> list[int]:
+    def needless_ids(self) -> list[int]:
         """The `_id`s of chunks that are needless once the commit is settled."""
         numbered = enumerate(self.chunks, self.first)
-        return [chunk_id(self.run, number) for number, chunk in numbered if chunk.own]
+        return [chunk_id(self.run, number) for number, chunk in numbered if chunk.is_of_run]
 
 
 def _replace_former(
@@ -248,7 +250,7 @@ def plan_removals(
     whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
     for is_own in (False, True):
         part = [row for row in whole if (run_of(row.raw, is_kept=True) == run) == is_own]
-        chunks += [Chunk(rows, own=is_own) for rows in _in_chunks(part)]
+        chunks += [Chunk(rows, is_of_run=is_own) for rows in _in_chunks(part)]
     return Removals(target, run, chunks, RunChunks(target.runs, run, target.retry).next(), over)
 
 
@@ -338,7 +340,7 @@ def revert(target: TargetReader, record: Record, session: ClientSession | None) 
             collection.delete_many({"$and": [id_keys.id_filter(part), own]}, session=session)
     if first is not None:
         chunks.remove(session, first)
-        by_hand: dict[str, Any] = {"_id": run, "given": {"$ne": None}}
+        by_hand: dict[str, Any] = {"_id": run, "command": {"$ne": None}}
         for entry in target.runs.find(by_hand, session=session):
             values = entry_size(entry["status"], *chunks.size(session))
             if not values["documents"]:
@@ -350,5 +352,5 @@ def entry_size(status: str, chunks: int, documents: int, short: int) -> dict[str
     """Return the size fields of an entry of `T.runs`; short: kept documents that are short."""
     is_kept = status == str(Status.RESTORED) and documents
     counts = Counts(documents, short_kept=short) if is_kept else Counts()
-    own = {"pieces": chunks, "documents": documents}
+    own = {"chunks": chunks, "documents": documents}
     return {**own, "counts": counts.as_dict(), "rates": counts.rates()}

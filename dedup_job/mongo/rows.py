@@ -16,7 +16,7 @@ from dedup_job.documents import Document, Pair
 from dedup_job.fingerprint import Sketcher
 from dedup_job.messages import UsageError
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.database_settings import Form, TextForm
+from dedup_job.mongo.database_settings import DocumentForm, TextForm
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.native.bytes_column import (
@@ -64,7 +64,7 @@ class KeptRows:
 
     def __init__(
         self,
-        form: Form,
+        form: DocumentForm,
         field: str,
         sketcher: Sketcher,
         cleaner: Cleaner | None = None,
@@ -76,8 +76,8 @@ class KeptRows:
         self.cleaner = cleaner or Cleaner()
         self._original = stored is TextForm.ORIGINAL
         self._source = TextFields.of(field)
-        self.texts = self._source if form is not Form.CLASSIC else TextFields.of("ques")
-        self.has_runs = form is not Form.CLASSIC
+        self.texts = self._source if form is not DocumentForm.CLASSIC else TextFields.of("ques")
+        self.has_runs = form is not DocumentForm.CLASSIC
         mark = "dedup" if self.has_runs else "hash_value"
         self.marks_only = {"_id": 1, mark: 1, **({} if self.has_runs else {"old_id": 1})}
         self.projection = {**self.marks_only, **dict.fromkeys(self.texts.dotted, 1)}
@@ -86,7 +86,7 @@ class KeptRows:
         """Return the documents decided as kept, as raw BSON for the target, in order."""
         rows = np.flatnonzero(decisions.kept)
         own = self._own(documents.keys.take(rows), decisions, rows, run)
-        if self._form is Form.WHOLE:
+        if self._form is DocumentForm.WHOLE:
             return raw_bson.documents(*self._whole(documents, rows), *own)
         keys, text = documents.keys.take(rows), self._text_fields(documents, rows)
         return raw_bson.documents(keys, *text, *own)
@@ -163,7 +163,7 @@ class KeptRows:
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
     ) -> list[BytesColumn]:
         n, prints = len(rows), decisions["fingerprint"][rows]
-        if self._form is Form.CLASSIC:
+        if self._form is DocumentForm.CLASSIC:
             own = raw_bson.number_fields("hash_value", prints)
             return [*raw_bson.renamed_keys(keys, "old_id"), *own]
         return raw_bson.document_fields(

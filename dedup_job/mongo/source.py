@@ -1,6 +1,13 @@
 """The source: ids of undecided documents, and pages of documents with their text or a refusal.
 
-Pending ids come from the change stream, or from a comparison of all ids.
+Ids of undecided documents come from one of these, in this order:
+
+    `units`            documents to decide again, of `decide_again`
+    nothing decided    every page of the collection
+    `_arrivals`        the change stream while the job waits: from `reset` on
+    `_keys_by_stream`  the change stream since the last run: with a bookmark, unless `_compares`
+    else               all ids compared, against the index or the target: for a proof, or where
+                       the changes are unknown (`_why_not_followed`)
 """
 
 import logging

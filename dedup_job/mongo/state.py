@@ -3,7 +3,8 @@
 The lease is taken and renewed on the server's clock. Records and checkpoints of a run carry
 the fencing token, a number that grows with each holder (Kleppmann, "How to do distributed
 locking", 2016); other writes are in their transaction or, on a standalone server, follow a look
-at it. So a holder that slept through its lease writes nothing more.
+at it. So a holder that slept through its lease writes nothing more, but for a command under way on
+a standalone server (docs/design.md, "A commit").
 """
 
 import platform
@@ -38,7 +39,7 @@ from dedup_job.runs.run_record import BY_HAND, Checkpoint, Run, Status, in_utc
 from dedup_job.runs.status import LeaseHolder, RunState, TargetStatus
 
 FORMAT = 1
-PIECE = "piece"  # field of a row of T.runs with documents removed from target or ledger
+CHUNK = "chunk"  # field of a row of T.runs with documents removed from target or ledger
 LEASE_SECONDS = 60
 RENEW_SECONDS = 10
 RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
@@ -48,7 +49,7 @@ STATE_ID = "state"
 LAST_WORD_SECONDS = 3.0  # for a write before the end that may be left out
 _SUFFIX = ".state"
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
-_RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}  # no entry of a person
+_RUN = {"status": {"$nin": [*BY_HAND]}, "command": {"$exists": False}}  # no entry of a person
 
 
 def with_checkpoint(run: Run, state: Mapping[str, Any]) -> Run:

@@ -228,7 +228,7 @@ class Target(TargetReader):
         self.commits.settle(self._before + number, {"checkpoint": report.checkpoint.as_dict()})
         if (out := self._removals) is not None:
             self._rows_before -= sum(len(chunk.rows) for chunk in out.chunks)
-            self._over, self._removals = out.own_ids, None
+            self._over, self._removals = out.needless_ids, None
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 

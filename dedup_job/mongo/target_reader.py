@@ -41,13 +41,13 @@ from dedup_job.mongo.reading import (
 )
 from dedup_job.mongo.rows import KeptRows, fits_in_chunk, groups_in
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import PIECE, OwnRow, State
+from dedup_job.mongo.state import CHUNK, OwnRow, State
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.run_record import Run, is_by_hand
 
 _NAMED = 5  # documents in a message
 _ALL: Mapping[str, Any] = MappingProxyType({})
-_BEST = b"\xff"  # above each rank: none begins with ff, and a rule that reverses puts a type first
+_BEST = b"\xff"  # above each rank, see `Ranking`: of documents that must not be replaced
 _NO_LIMIT = 1 << 50  # characters of a stored text
 
 
@@ -132,13 +132,13 @@ class TargetReader:
 
     def last_run(self, query: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
         """Return the last row of `T.runs` that matches a query, None if there is none."""
-        row = self.runs.find_one({**query, PIECE: None}, sort=[("_id", -1)])
+        row = self.runs.find_one({**query, CHUNK: None}, sort=[("_id", -1)])
         return row and OwnRow(row, self.runs.full_name)
 
     def run_rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the rows of runs and entries after a number, without `profile`, in order."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
-        only = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
+        only = {CHUNK: None, **({"_id": {"$gt": after}} if after else {})}
         found = self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
         return [OwnRow(row, self.runs.full_name) for row in found]
 

@@ -27,7 +27,7 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn, packed
 from dedup_job.mongo.replacing import CHUNK_BYTES, CHUNK_ROWS, Chunk, Removals, RunChunks, chunk_id
 from dedup_job.mongo.rows import run_of
-from dedup_job.mongo.state import PIECE, next_run
+from dedup_job.mongo.state import CHUNK, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
@@ -295,7 +295,7 @@ def in_chunks(removals: Iterable[Removal]) -> Iterator[list[Removal]]:
 
 def unfinished(target: TargetReader, digest: str) -> list[dict[str, Any]]:
     """Return a command's unfinished entries, by digest of its arguments, but for undone ones."""
-    only = {"given": digest, "finished": None, "status": {"$in": [*BY_HAND]}, PIECE: None}
+    only = {"command": digest, "finished": None, "status": {"$in": [*BY_HAND]}, CHUNK: None}
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
@@ -318,7 +318,12 @@ def begun(target: Target, digest: str, about: Row) -> Row:
         new |= {name: former[-1][name] for name in ("_id", "started")}
         size = RunChunks(target.runs, new["_id"], target.retry).size()
     target.retry(lambda: target.state.update({"last_run": new["_id"]}))
-    return {**new, **replacing.entry_size(new["status"], *size), "given": digest, "finished": None}
+    return {
+        **new,
+        **replacing.entry_size(new["status"], *size),
+        "command": digest,
+        "finished": None,
+    }
 
 
 def take_out(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
@@ -333,7 +338,7 @@ def take_out(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
             id=shown(key),
             target=target.name,
         )
-    number, chunks = entry["_id"], entry["pieces"]
+    number, chunks = entry["_id"], entry["chunks"]
     short_before = entry["counts"]["short"]["kept"]
     chunk = Chunk((), [one.row for one in removals], short=sum(one.short for one in removals))
     size = chunks + 1, entry["documents"] + len(removals), short_before + chunk.short
@@ -362,7 +367,7 @@ def finish_entries(target: Target, digest: str, seconds: float) -> None:
 
     digest: of the command's arguments; seconds: its duration.
     """
-    only = {"given": digest, "finished": None, PIECE: None}
+    only = {"command": digest, "finished": None, CHUNK: None}
     values = {"finished": datetime.now(UTC), "seconds": seconds}
 
     def write() -> None:
@@ -374,7 +379,7 @@ def finish_entries(target: Target, digest: str, seconds: float) -> None:
 
 def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument]]:
     """Yield the ledger rows that an entry removed, by chunk; StateMismatch if one is missing."""
-    number, missing = row["_id"], row["pieces"]
+    number, missing = row["_id"], row["chunks"]
     for chunk in RunChunks(target.runs, number, target.retry).read():
         if chunk.number != missing - 1:
             break
@@ -382,11 +387,11 @@ def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument
         yield chunk.rows
     if missing > 0:
         raise StateMismatch(
-            "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
+            "{name} lacks chunk {chunk} of number {number}, _id {id}, with rows that were "
             "taken out of the ledger: someone removed or changed it. Put it back from a "
             "backup; nothing was written.",
             name=target.runs.full_name,
-            piece=missing - 1,
+            chunk=missing - 1,
             number=number,
             id=chunk_id(number, missing - 1),
         )

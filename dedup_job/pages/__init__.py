@@ -102,7 +102,7 @@ def environment() -> Environment:
         w=words,
         value=Markup('<b data-value="{}">…</b>').format,
         asset=lambda name: Markup(asset(name)),
-        pieces=_pieces,
+        segments=_segments,
         flat=lambda values: [(n, _short(listed(v), _CELL)) for n, v in values_in(values)],
         funnel=_funnel,
         named=_named,
@@ -136,12 +136,12 @@ def _further(source: str, target: str) -> list[tuple[str, str]]:
     ]
 
 
-def _pieces(pair: DecidedDocument, most: int) -> list[DiffSegment]:
+def _segments(pair: DecidedDocument, most: int) -> list[DiffSegment]:
     left, right = pair.other or "", pair.text or ""
     found = diff(left, right)
     if len(left) <= most and len(right) <= most:
         return found
-    return [shortened(piece, _CONTEXT, _CHANGE) for piece in found][:_CELL]
+    return [shortened(segment, _CONTEXT, _CHANGE) for segment in found][:_CELL]
 
 
 def _short(text: str, most: int = _SHOWN) -> str:

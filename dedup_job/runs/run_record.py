@@ -35,7 +35,7 @@ BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
 
 def is_by_hand(row: Mapping[str, Any]) -> bool:
     """Return whether a row of `T.runs` is a restore or requeue by a person, undone or not."""
-    return row.get("status") in BY_HAND or "given" in row
+    return row.get("status") in BY_HAND or "command" in row
 
 
 @dataclass(frozen=True, slots=True)

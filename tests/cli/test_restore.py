@@ -57,9 +57,9 @@ def test_its_row_in_the_runs_tells_what_was_done(made):
     now = one(made, STATE)
     assert record["status"] == "restored"
     assert record["counts"]["kept"] == record["counts"]["scanned"] == 1
-    piece = one(made, RUNS, of=3)
-    assert (piece["_id"], piece["piece"], piece["rows"]) == (-3_000_000, 0, [row])
-    assert (record["documents"], record["pieces"]) == (1, 1)
+    chunk = one(made, RUNS, of=3)
+    assert (chunk["_id"], chunk["chunk"], chunk["rows"]) == (-3_000_000, 0, [row])
+    assert (record["documents"], record["chunks"]) == (1, 1)
     assert record["finished"] >= record["started"]
     assert record["settings"].keys() == one(made, RUNS, _id=1)["settings"].keys()
     assert now["generation"] > before["generation"]
@@ -179,7 +179,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(any_dat
 
 def by_hand(database):
     """Return the entries in the runs that are no runs."""
-    only = {"pieces": {"$gte": 0}, "status": {"$ne": "undone"}}
+    only = {"chunks": {"$gte": 0}, "status": {"$ne": "undone"}}
     return list(database[RUNS].find(only).sort("_id", 1))
 
 
@@ -190,7 +190,7 @@ def test_many_are_one_entry_and_are_undone_together_to_the_letter(many, tmp_path
     output = command(many, "restore", "--ids", file_of_ids(many, tmp_path), *way)
     assert "40 documents (40 duplicate: exact in run 1)." in output
     (entry,) = by_hand(many)
-    assert (entry["_id"], entry["pieces"], entry["documents"]) == (2, 4, 40)
+    assert (entry["_id"], entry["chunks"], entry["documents"]) == (2, 4, 40)
     assert many[LEDGER].count_documents({}) == 0
     assert many.target.count_documents({}) == (20 if way else 60)
     assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
@@ -217,11 +217,11 @@ def test_after_a_run_what_is_left_of_many_is_an_entry_of_its_own(many, tmp_path)
     assert good(many, tmp_path, "--all") == {}
 
 
-def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(many, tmp_path):
+def test_a_chunk_that_is_gone_is_named_before_anything_is_taken_back(many, tmp_path):
     command(many, "restore", "--ids", file_of_ids(many, tmp_path))
-    many[RUNS].delete_one({"piece": 2})
+    many[RUNS].delete_one({"chunk": 2})
     before = outcome(many)
     error = refused(many, "undo", "2", "--yes")
     assert isinstance(error, StateMismatch)
-    assert "lacks piece 2 of number 2, _id -2000002" in str(error)
+    assert "lacks chunk 2 of number 2, _id -2000002" in str(error)
     assert outcome(many) == before

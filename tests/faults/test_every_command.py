@@ -139,8 +139,8 @@ def result(database):
     numbers = {n: i for i, n in enumerate([r["_id"] for r in runs if r["_id"] > 0], 1)}
     for row in (row for row in runs if row["_id"] < 0):
         kept = [d for d in row.get("kept", ()) if "again" in row or d["dedup"]["run"] < row["of"]]
-        pieces = rows.setdefault(f"pieces {numbers.get(row['of'])}", [])
-        pieces += [*kept, *row.get("rows", ())]
+        chunks = rows.setdefault(f"chunks {numbers.get(row['of'])}", [])
+        chunks += [*kept, *row.get("rows", ())]
     rows["runs"] = [{**row, "_id": numbers[row["_id"]]} for row in runs if row["_id"] > 0]
     rows["state"] = [row for row in journal if row["_id"] == "state"]
     found = {name: [bson.encode(for_good(row)) for row in part] for name, part in rows.items()}
@@ -241,9 +241,9 @@ class Operation:
         if self._has_transactions or not both:
             return both
         for record in unsettled(database["target.state"], now):
-            pieces = RunChunks(database["target.runs"], record.run)
-            taken = [] if record.first is None else pieces.read(record.first)
-            moved = [*record.keys, *(key for piece in taken for key in piece.keys)]
+            chunks = RunChunks(database["target.runs"], record.run)
+            taken = [] if record.first is None else chunks.read(record.first)
+            moved = [*record.keys, *(key for chunk in taken for key in chunk.keys)]
             both -= {*map(id_keys.id_value, moved)}
         return both if now.get("undo") is None else set()
 

@@ -86,7 +86,7 @@ def happen(data, number, steps):
                 data.update_one({"_id": number}, {"$set": {"other": turn}})
 
 
-@pytest.mark.parametrize("piece", [1, 50_000])
+@pytest.mark.parametrize("most", [1, 50_000])
 @pytest.mark.parametrize(
     ("number", "steps", "changed", "deleted"),
     [
@@ -105,9 +105,9 @@ def happen(data, number, steps):
     ],
 )
 def test_a_change_counts_by_its_last_state(
-    followed, monkeypatch, piece, number, steps, changed, deleted
+    followed, monkeypatch, most, number, steps, changed, deleted
 ):
-    monkeypatch.setattr("dedup_job.mongo.change_stream.EVENTS", piece)
+    monkeypatch.setattr("dedup_job.mongo.change_stream.EVENTS", most)
     happen(followed.source, number, steps)
     report = run_here(followed)
     assert report.known == 100

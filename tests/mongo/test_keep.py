@@ -138,7 +138,7 @@ def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database):
     assert 0 < len(replaced) <= report.counts.replaced
     command(any_database, "undo", "2", "--yes")
     assert stored(any_database) == before
-    assert any_database["target.runs"].count_documents({"piece": {"$ne": None}}) == 0
+    assert any_database["target.runs"].count_documents({"chunk": {"$ne": None}}) == 0
     run_here(any_database, run__batch_documents=20, **KEEP)
     assert without_runs(any_database) == after
 

@@ -84,7 +84,7 @@ class Living:
 
     def _last(self):
         """Return the last run, or entry, that is not undone; 0 for none."""
-        only = {"status": {"$ne": "undone"}, "piece": None}
+        only = {"status": {"$ne": "undone"}, "chunk": None}
         row = self.db["target.runs"].find_one(only, sort=[("_id", -1)])
         return 0 if row is None else int(row["_id"])
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dedup_job.columns import Documents
 from dedup_job.documents import Document
 from dedup_job.mongo.database_settings import By, Ranking, Rule, parse_rule
+from dedup_job.mongo.target_reader import _BEST
 
 DATES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
 VALUES = st.one_of(
@@ -84,6 +85,13 @@ def test_a_missing_value_is_last_either_way(value):
             assert rank(rule, None) == rank(rule, value)
         elif not rule.startswith("order") and not nan:
             assert rank(rule, None) < rank(rule, value)
+
+
+@given(VALUES)
+def test_no_rank_reaches_that_of_a_document_that_must_not_be_replaced(value):
+    rules = ("longest", "richest", "newest:x.y", "oldest:x.y", "highest:x.y", "order:x.y=a,b")
+    assert {parse_rule(rule).by for rule in rules} == {*By} - {By.FIRST}
+    assert all(rank(rule, value) < _BEST for rule in rules)
 
 
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=2, unique=True))

@@ -26,7 +26,7 @@ from dedup_job.documents import (
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo import raw_bson as raw
-from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
+from dedup_job.mongo.database_settings import DocumentForm, SourceSettings, Storing
 from dedup_job.mongo.ledger_rows import LedgerRows, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import CHARACTERS, TEXT_END, find_fields, found_texts, raw_page
@@ -185,7 +185,8 @@ def test_a_kept_document_is_written_as_by_searching_its_text(one, field, text, s
     page = raw_page(array_of(one), [field.split(".")])
     if not found_texts(page)[1].any():
         return
-    (known,), rows = source_of(field).documents_of(page), KeptRows(Form.WHOLE, field, Sketcher(()))
+    (known,) = source_of(field).documents_of(page)
+    rows = KeptRows(DocumentForm.WHOLE, field, Sketcher(()))
     text = known.content if same else text
     known = known if same else known.with_content(text)
     searched = Document(1, known.key, known.raw, text, as_read=same)

@@ -15,7 +15,7 @@ from dedup_job.messages import StateMismatch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo import source as module
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
+from dedup_job.mongo.database_settings import DocumentForm, SourceSettings, Storing
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.source import Source
@@ -40,7 +40,7 @@ def reader(database, rows):
     return TargetReader(database.client, names[0], form, names[1])
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("form", DocumentForm)
 def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form):
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
@@ -62,7 +62,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database,
 def test_missing_documents_and_documents_without_text_are_left_out(database):
     rows = [{"_id": 1, "text": "一"}, {"_id": 2, "text": 5}, {"_id": 3}, {"_id": "3", "text": "三"}]
     database.target.insert_many(rows)
-    kept = reader(database, KeptRows(Form.WHOLE, "text", Sketcher(())))
+    kept = reader(database, KeptRows(DocumentForm.WHOLE, "text", Sketcher(())))
     keys = [key_of(id_) for id_ in (1, 2, 3, "3", "gone")]
     assert kept.texts(keys) == {key_of(1): "一", key_of("3"): "三"}
     assert kept.texts([]) == {}
