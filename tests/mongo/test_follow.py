@@ -192,11 +192,11 @@ def test_an_update_may_let_a_document_match_the_query(data):
 
 
 def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(data, monkeypatch):
-    monkeypatch.setattr("dedup_job.mongo.change_stream._GATHER_SECONDS", 2.0)  # all arrive at once
     with following(data, run__batch_documents=10) as run:
         eventually(lambda: decided(data) == 100 or run.error)
         interpose(monkeypatch, Target, "write", run.stop.set, after=True)
         data.source.insert_many(documents(*range(100)))
+        eventually(lambda: run.stop.is_set() or run.error)
         report = run.end()
     assert report.status is Status.STOPPED
     assert 100 < decided(data) < 200
