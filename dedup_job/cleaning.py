@@ -105,9 +105,9 @@ class Cleaner:
     def clean_all(self, texts: Sequence[str]) -> list[str]:
         """Return n clean texts; the parts of a text with breaks are cleaned one by one."""
         several = any(BREAK in text for text in texts)
-        return (self.parts_cleaned if several else self.cleaned)(pack(texts)).texts.texts()
+        return (self.clean_by_parts if several else self.cleaned)(pack(texts)).texts.texts()
 
-    def parts_cleaned(self, texts: TextColumn) -> Cleaned:
+    def clean_by_parts(self, texts: TextColumn) -> Cleaned:
         """Return n clean texts, whose parts are cleaned one by one; empty ones are left out."""
         parts, counts = columns.parted(texts)
         clean, cut, same, _ = self.cleaned(parts)

@@ -23,7 +23,7 @@ from dedup_job.documents import (
 from dedup_job.native.bytes_column import (
     BytesColumn,
     TextColumn,
-    concatenated,
+    concat_rowwise,
     digests_of,
     pack,
     repeated,
@@ -103,7 +103,7 @@ class Documents:
         key, at, as_read = self.keys.at(row), int(self.text_at[row]), bool(self.as_read[row])
         return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
 
-    def without(self, refusals: Mapping[int, Refusal]) -> "Documents":
+    def with_refusals(self, refusals: Mapping[int, Refusal]) -> "Documents":
         """Return a copy in which the texts of some rows are replaced by refusals."""
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
@@ -174,7 +174,7 @@ class Fingerprints:
         return self.rows["short"]
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def core_arguments(self) -> tuple[NDArray[Any], ...]:
         """The arguments of the core: bytes of the records, keys and bits of the sketches."""
         keys, bits = np.empty((len(self), 0), np.uint32), np.empty((len(self), 0), np.uint64)
         if self.sketches is not None:
@@ -239,13 +239,13 @@ class NumberedTexts(NamedTuple):
         chosen = [keys[row] for row in self.numbers.tolist()]
         return dict(zip(chosen, self.texts.texts(), strict=True))
 
-    def joined(self, more: "NumberedTexts") -> "NumberedTexts":
+    def merged(self, more: "NumberedTexts") -> "NumberedTexts":
         """Return the texts of both, which have no number in common."""
         numbers = np.concatenate([self.numbers, more.numbers])
         order, own = np.argsort(numbers), len(self.numbers)
         rows = np.argsort(order)  # of each number, in the result
         columns = (self.texts, rows[:own]), (more.texts, rows[own:])
-        texts = concatenated(*(texts.scattered(at, len(numbers)) for texts, at in columns))
+        texts = concat_rowwise(*(texts.scattered(at, len(numbers)) for texts, at in columns))
         return NumberedTexts(numbers[order], texts)
 
 
@@ -358,7 +358,7 @@ class Decisions:
         """Whether each document is kept although it had a candidate, bool (n,)."""
         return self.kept & (self.of.lengths > 0)
 
-    def are(self, reason: Reason) -> NDArray[np.bool_]:
+    def have_reason(self, reason: Reason) -> NDArray[np.bool_]:
         """Return whether each document has this reason, bool (n,)."""
         return np.asarray(self["outcome"] == CODES[reason])
 

@@ -23,7 +23,7 @@ from pymongo.database import Database
 
 from dedup_job.commands.run import Request, RunCallbacks, run_job
 from dedup_job.messages import Message
-from dedup_job.mongo.connection import translated
+from dedup_job.mongo.connection import translate_errors
 from dedup_job.mongod import embedded_server
 from dedup_job.printing import command_line
 from dedup_job.runs.run_record import Run
@@ -328,7 +328,7 @@ def run_demo(
     corpus = make_corpus(documents, seed)
     with (
         embedded_server(folder) as uri,
-        translated(),
+        translate_errors(),
         MongoClient[dict[str, Any]](uri) as client,
     ):
         client.drop_database(_DATABASE)

@@ -119,7 +119,7 @@ class Quarantined:
     detail: str
 
 
-def too_long(characters: int, most: int) -> Quarantined:
+def length_refusal(characters: int, most: int) -> Quarantined:
     """Return the refusal of a cleaned text of n characters."""
     detail = Message(
         "text of {characters:,} characters, limit {most:,}", characters=characters, most=most
@@ -132,7 +132,7 @@ MARKUP = 10
 """The most characters of a page to one of its text; a longer page is not even cleaned."""
 
 
-def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
+def raw_or_refusal(content: str | Refusal, most: int) -> str | Refusal:
     """Return the content, or a refusal if too long to clean; most: limit of a clean text."""
     limit = MARKUP * most
     if not isinstance(content, str) or len(content) <= limit:
@@ -145,11 +145,11 @@ def uncleaned(content: str | Refusal, most: int) -> str | Refusal:
     return Quarantined(Reason.TOO_LARGE, detail)
 
 
-def content_of(text: str, most: int) -> str | Refusal:
+def text_or_refusal(text: str, most: int) -> str | Refusal:
     """Return a cleaned text, or a refusal if it is empty or has more than `most` characters."""
     if not text:
         return Skipped(Reason.EMPTY)
-    return text if len(text) <= most else too_long(len(text), most)
+    return text if len(text) <= most else length_refusal(len(text), most)
 
 
 Decision = Kept | Duplicate | Skipped | Quarantined

@@ -22,7 +22,7 @@ from dedup_job.documents import Channel
 from dedup_job.files import digest_of
 from dedup_job.messages import Message
 from dedup_job.native.bytes_column import TextColumn, Texts, pack, strings_of
-from dedup_job.native.snapshot import Tables, cache_file, kept_arrays
+from dedup_job.native.snapshot import Tables, cache_file, load_or_build
 
 _LEAST, _LEAST_OF_HEAVIEST = 10, 5
 """Keywords below which a text is short: of all, and of the heaviest, as in the plain recipe."""
@@ -194,7 +194,7 @@ def load_lexicon(notify: Callable[[str], None]) -> _core.Lexicon:
         notify(Message("building the dictionary's tables, once (under a minute)"))
         return _build()
 
-    return kept_arrays(cache_file("lexicon", digest_of_lexicon()), _core.Lexicon, build)
+    return load_or_build(cache_file("lexicon", digest_of_lexicon()), _core.Lexicon, build)
 
 
 @functools.cache

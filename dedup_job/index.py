@@ -171,7 +171,7 @@ class KeptIndex:
         """Append the segment that `dump` wrote, and set the marks of all documents."""
         self.core.load(saved.facts["index"], saved.parts)
 
-    def replace_growing(self, mapped: Callable[[Callable[[Writer], None]], Snapshot]) -> None:
+    def spill_growing(self, mapped: Callable[[Callable[[Writer], None]], Snapshot]) -> None:
         """Move the segment that grows into a file, and begin another one; numbers do not change.
 
         mapped: calls a function that writes a file, and returns the file mapped.
@@ -181,11 +181,11 @@ class KeptIndex:
         self.core.load(saved.facts["index"], saved.parts, last)
 
     def rebuild(self, pages: Callable[[], Iterable[KeptPage]]) -> None:
-        """Replace the index's own documents by those of pages, numbered in the order of `by_run`.
+        """Replace the index's own documents by those of pages, numbered as by `in_run_order`.
 
         pages: in `_id` order; may be called again.
         """
-        for page in by_run(pages):
+        for page in in_run_order(pages):
             if page is None:
                 self.clear()
             else:
@@ -193,27 +193,29 @@ class KeptIndex:
 
     def extend(self, pages: Iterable[KeptPage]) -> None:
         """Add documents that were kept after all others, numbered by run, then `_id`."""
-        for page in _ordered([page for page in pages if page.keys]):
+        for page in _sorted_by_run([page for page in pages if page.keys]):
             self.add(strings_of(page.keys), page.fingerprints, page.groups)
 
     def add(
         self, keys: BytesColumn, texts: Fingerprints, groups: Mapping[int, int] | None = None
     ) -> None:
         """Add n documents under the next numbers; groups: by row, of ones that joined a group."""
-        self.core.add(keys, texts.arrays, groups or {})
+        self.core.add(keys, texts.core_arguments, groups or {})
 
     def find(self, texts: Fingerprints) -> NDArray[np.void]:
         """Return the kept documents that n texts find in any channel, FOUND, ordered by row."""
-        return self.core.find(texts.arrays).view(FOUND)
+        return self.core.find(texts.core_arguments).view(FOUND)
 
-    def membership(self) -> IdMembership | None:
+    def membership_test(self) -> IdMembership | None:
         """Return a membership test of the ids of live documents, None if it takes much memory."""
         documents, referenced, *_ = self.core.counts
         if not 0 < documents - referenced <= _MOST_IDS:
             return None
         return lambda keys: self.core.find_ids(keys) >= 0
 
-    def documents(self, numbers: NDArray[np.int64]) -> tuple[BytesColumn, NDArray[np.uint64]]:
+    def keys_and_fingerprints(
+        self, numbers: NDArray[np.int64]
+    ) -> tuple[BytesColumn, NDArray[np.uint64]]:
         """Return the keys and the fingerprints, uint64 (n,), of documents."""
         keys, values = self.core.documents(numbers)
         return BytesColumn(*keys), values
@@ -226,7 +228,7 @@ class KeptIndex:
         self.core.set_gone(strings_of([*keys]), gone)
 
 
-def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]:
+def in_run_order(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]:
     """Yield pages ordered by run, then `_id`: the order in which documents were kept.
 
     pages: in `_id` order; may be called again. None means that the pages before it are void.
@@ -248,9 +250,9 @@ def by_run(pages: Callable[[], Iterable[KeptPage]]) -> Iterator[KeptPage | None]
                 break
             yield page[np.flatnonzero(page.run == first)]
             later.append(page[np.flatnonzero(page.run != first)])
-    yield from _ordered(later)
+    yield from _sorted_by_run(later)
 
 
-def _ordered(pages: Sequence[KeptPage]) -> Iterator[KeptPage]:
+def _sorted_by_run(pages: Sequence[KeptPage]) -> Iterator[KeptPage]:
     for run in sorted({int(run) for page in pages for run in np.unique(page.run)}):
         yield from (page[np.flatnonzero(page.run == run)] for page in pages)

@@ -83,15 +83,15 @@ def _application(review: Review, language: str) -> Starlette:
 
     def content(request: Request) -> Response:
         review.refresh()
-        key = request.query_params.get("at") or review.next_open()
+        key = request.query_params.get("at") or review.next_unanswered()
         try:
             first = panel(key)
         except UsageError:  # the address is of another review
-            first = panel(review.next_open())
+            first = panel(review.next_unanswered())
         about = {"target": review.target, "name": review.name, "stored_in": review.stored_in}
         return HTMLResponse(review_part("content", panel=first, **about))
 
-    def beside(key_of: Callable[[str | None], str | None]) -> Callable[[Request], Response]:
+    def step_handler(key_of: Callable[[str | None], str | None]) -> Callable[[Request], Response]:
         return lambda request: shown(key_of(request.query_params.get("pair")))
 
     def answer(body: bytes) -> Response:
@@ -103,7 +103,7 @@ def _application(review: Review, language: str) -> Starlette:
         if label not in [*Label]:
             raise UsageError(f"the answer is {label[:40]!r}, expected {', '.join(Label)}.")
         review.answer(key, Label(label))
-        return shown(review.next_open(key), review.pair(key))
+        return shown(review.next_unanswered(key), review.pair(key))
 
     async def answered(request: Request) -> Response:
         return await run_in_threadpool(answer, await request.body())
@@ -112,8 +112,8 @@ def _application(review: Review, language: str) -> Starlette:
         routes=[
             Route("/", page),
             Route("/content", content),
-            Route("/back", beside(review.before)),
-            Route("/next", beside(review.next_open)),
+            Route("/back", step_handler(review.previous)),
+            Route("/next", step_handler(review.next_unanswered)),
             Route("/answer", answered, methods=["POST"]),
             Route("/static/{name}", _static),
         ],

@@ -68,7 +68,7 @@ class TextFields(NamedTuple):
         """Return whether the text of a decoded document may have parts."""
         return self.several or any(type(value) is not str for _, value in self.values(document))
 
-    def alone(
+    def text_document(
         self, document: Mapping[str, Any], texts: Iterator[str], at: "TextFields"
     ) -> dict[str, Any]:
         """Return a document of these fields only, under the names `at`, with `texts` as parts."""
@@ -135,7 +135,7 @@ def values_in(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
             yield prefix + name, value
 
 
-def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
+def text_field_summary(documents: Sequence[Mapping[str, Any]]) -> Message:
     """Return a sentence on the fields with text, and their share of the documents."""
     texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))
     if not texts:

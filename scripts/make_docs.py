@@ -24,7 +24,7 @@ from typer.main import get_command
 from dedup_job.cli import DEFAULT, app, first_paragraph
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import catalogue
-from dedup_job.report.pairs import label
+from dedup_job.report.pairs import display_name
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent
@@ -230,7 +230,7 @@ def _guards(_: str, translate: Translate) -> str:
     for guard, why in GUARDS.items():
         pair = GUARD_EXAMPLES[guard]["zh" if translate is chinese else "en"]
         examples = "<br>".join(f"`{_cell(' '.join(text.split()))}`" for text in pair)
-        read = translate(str(label(guard)))
+        read = translate(str(display_name(guard)))
         rows.append((read, f"`{guard}`", _cell(translate(why)), examples))
     heads = ("You read", "Name", "Two such texts", "An example")
     return _table(heads, rows, translate)

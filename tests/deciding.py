@@ -96,7 +96,7 @@ class MemoryTarget:
         """Return the ranks of documents of the target; see `Copies`."""
         return [self.ranks[key] if key in self.texts else b"" for key in keys.list()]
 
-    def near_of(self, groups, most):
+    def near_texts(self, groups, most):
         """Return the texts of the near duplicates of groups; see `Copies`."""
         stored = {group: [k for k, own in self._near.items() if own == group] for group in groups}
         keys = {group: [*stored[group], *more][: most + 1] for group, more in groups.items()}

@@ -26,7 +26,7 @@ from tests.running import dedup, environment_for
 
 PACKAGE = Path(__file__).parent.parent / "dedup_job"
 # calls whose argument a person reads unchanged: on the terminal, in errors, in questions
-SHOWN = {"Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"}
+SHOWN = {"Interrupted", "ChangesUnavailable", "say", "paragraph", "confirm", "stage"}
 # read in English by callers in Python, by other processes and by the review page
 IN_ENGLISH = ("cluster/__init__.py", "dedup_job/server.py")
 

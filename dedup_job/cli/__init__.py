@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dedup_job import __version__
-from dedup_job.cli.console import open_streams, output_error, set_up_logs
+from dedup_job.cli.console import open_streams, set_up_logs, take_output_error
 from dedup_job.messages import (
     FOLDER,
     DedupError,
@@ -223,7 +223,7 @@ def _translated(help_text: str) -> str:
     return f"{text} {default}"
 
 
-def refusal(error: Exception) -> UsageError | None:
+def usage_error_of(error: Exception) -> UsageError | None:
     """Return the library's refusal of a command line in our words; None for another error."""
     if not hasattr(error, "format_message"):
         return None
@@ -343,7 +343,7 @@ def _run() -> None:
     except DedupError as e:
         _end(e.message, e.code)
     except Exception as e:
-        if refused := refusal(e):
+        if refused := usage_error_of(e):
             _end(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
@@ -358,7 +358,7 @@ def _run() -> None:
 
 def _leave(code: int) -> NoReturn:
     """End the process at once: the usual way out looks for cycles, and waits for threads."""
-    if error := output_error():
+    if error := take_output_error():
         message = Message("error: the output could not be written: {why}", why=error.strerror)
         sys.stderr.write(f"{localized(message)}\n")
         code = code or 1

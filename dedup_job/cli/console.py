@@ -78,7 +78,7 @@ def _flushed_output() -> _Tolerant | None:
     return raw if isinstance(raw, _Tolerant) else None
 
 
-def output_error() -> OSError | None:
+def take_output_error() -> OSError | None:
     """Return the error of standard output, once; None if its reader closed it, as `head` does."""
     raw = _flushed_output()
     if raw is None or raw.failed is None or raw.failed.errno == errno.EPIPE:
@@ -87,7 +87,7 @@ def output_error() -> OSError | None:
     return failed
 
 
-def is_read() -> bool:
+def is_output_open() -> bool:
     """Return whether standard output still takes text; else a long list may stop early."""
     raw = _flushed_output()
     return raw is None or raw.failed is None
@@ -133,7 +133,7 @@ _AGAIN_SECONDS = 0.05
 class StopSignals:
     """A block in which a signal to end is remembered.
 
-    Until `wait_for_batch` is called there is nothing to finish, and a signal ends the block at
+    Until `finish_batch_first` is called there is nothing to finish, and a signal ends the block at
     once: with Interrupted if `if_ended` is a message, else with KeyboardInterrupt. Python drops
     an exception raised within a finalizer or a callback of native code, and prints a traceback:
     here the signal is sent again soon after instead.
@@ -150,7 +150,7 @@ class StopSignals:
         """Return whether a signal to end came."""
         return self.received is not None
 
-    def wait_for_batch(self) -> None:
+    def finish_batch_first(self) -> None:
         """Make the first signal from now on wait for the batch in hand."""
         self._waits = True
 
@@ -158,7 +158,7 @@ class StopSignals:
         for signum in _SIGNALS:
             if signal.getsignal(signum) is not signal.SIG_IGN:  # nohup
                 self._former[signum] = signal.signal(signum, self._remember)
-        self._hook, sys.unraisablehook = sys.unraisablehook, self._come_again
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._resend_signal
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -170,7 +170,7 @@ class StopSignals:
         if kind is KeyboardInterrupt and self._if_ended:
             raise Interrupted(self._if_ended, self.received or signal.SIGINT) from None
 
-    def _come_again(self, dropped: "sys.UnraisableHookArgs") -> None:
+    def _resend_signal(self, dropped: "sys.UnraisableHookArgs") -> None:
         if self.received is None or not issubclass(dropped.exc_type, KeyboardInterrupt):
             self._hook(dropped)
             return
@@ -239,12 +239,12 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
     from tqdm import tqdm  # here: only a terminal has a bar
 
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # hides the bar meanwhile
-        agreed = answer(partial(_yes_or_no, default=default), question, unchanged)
+        agreed = ask_user(partial(_yes_or_no, default=default), question, unchanged)
     if not agreed:
         raise UsageError("not confirmed; {unchanged}.", unchanged=unchanged)
 
 
-def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
+def ask_user(ask: Callable[..., T], question: str, unchanged: str) -> T:
     """Return the answer to a question; Interrupted at Ctrl-C and at the end of the input."""
     try:
         return ask(escaped(localized(question)), err=True)

@@ -18,18 +18,18 @@ from dedup_job import commands
 from dedup_job.cli import options as opt
 from dedup_job.cli.console import (
     StopSignals,
-    answer,
+    ask_user,
     confirm,
     console,
     is_interactive,
-    output_error,
     save,
+    take_output_error,
 )
 from dedup_job.files import check_new
 from dedup_job.messages import DedupError, Interrupted, Message, UsageError, counted, joined
 from dedup_job.printing import as_json, command_line
-from dedup_job.report.output import Output, figures, new_table
-from dedup_job.report.pairs import label
+from dedup_job.report.output import Output, new_table, number_columns
+from dedup_job.report.pairs import display_name
 from dedup_job.report.progress import MetricsFile, print_line, print_warning, shown_progress
 from dedup_job.report.terminal import show
 from dedup_job.runs.run_record import Run, Status
@@ -110,14 +110,14 @@ def run(
                 check_new(typed_as, file, overwrite=overwrite, again=True)
         name = target if "." in target else f"{settings.connection.db or ''}.{target}"
         if not name.startswith("."):
-            metrics.named(name)
+            metrics.set_target(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
         collector = commands.run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
         distributor = None if cluster is None else _on_cluster(cluster)
-        on_report = partial(_goes_on, metrics, report)
+        on_report = partial(_report_round, metrics, report)
         with shown_progress(metrics) as progress:
-            on_begin = stop.wait_for_batch
+            on_begin = stop.finish_batch_first
             callbacks = commands.run.RunCallbacks(
                 progress, stop, on_begin, agree, print_warning, collector, on_report
             )
@@ -147,7 +147,7 @@ def _show_more(
                     survey = commands.look.survey_target(settings, outcome.about.target, progress)
             write_page(survey, html)
         except DedupError as e:
-            status = label(str(outcome.status))
+            status = display_name(str(outcome.status))
             raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
         console().say(Message("{file}: open it in a browser.", file=html))
     if real_run:
@@ -169,11 +169,11 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
             code = e.exit_code
         raise
     finally:
-        metrics.ended(code, time.monotonic() - since, metrics.report)
+        metrics.write_end(code, time.monotonic() - since, metrics.report)
 
 
-def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
-    metrics.ended(_code(outcome), outcome.seconds, outcome)
+def _report_round(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
+    metrics.write_end(_code(outcome), outcome.seconds, outcome)
     if is_quiet:
         print_line(Message("nothing arrived since run {run}", run=outcome.number))
         return
@@ -217,10 +217,10 @@ def _propose(
     out, missing = Output(sys.stderr), "--source" if source is None else "--target"
     asks = asks and is_interactive()
     if source is None:
-        from dedup_job.commands.session import connected  # here: few runs need them
+        from dedup_job.commands.session import open_client  # here: few runs need them
         from dedup_job.mongo.checks import look_around
 
-        with shown_progress() as progress, connected(options.load(), progress) as (client, name):
+        with shown_progress() as progress, open_client(options.load(), progress) as (client, name):
             progress.stage(Message("looking at what the server holds"))
             overview = look_around(client, name)
         if not overview.largest:
@@ -230,7 +230,7 @@ def _propose(
                 "docs/first-run.md shows how."
             )
         _show(overview, out)
-        one = overview.largest[_number(len(overview.largest)) - 1 if asks else 0]
+        one = overview.largest[_ask_number(len(overview.largest)) - 1 if asks else 0]
         source = one.name
         if one.fields and options.values["field"] is None:
             field = {"field": one.fields[0].name}
@@ -249,7 +249,9 @@ def _propose(
 
 def _show(overview: "Overview", out: Output) -> None:
     fields = Column(Message("fields with text: share, length"), overflow="fold")
-    table = new_table(*figures(""), Message("collection"), *figures(Message("documents")), fields)
+    table = new_table(
+        *number_columns(""), Message("collection"), *number_columns(Message("documents")), fields
+    )
     for number, one in enumerate(overview.largest, 1):
         shown = (f"{f.name} ({f.share:.0%}, {f.characters:,.0f})" for f in one.fields[:_FIELDS])
         table.add_row(f"{number}", one.name, f"{one.documents:,}", ", ".join(shown))
@@ -260,11 +262,11 @@ def _show(overview: "Overview", out: Output) -> None:
     out.say()
 
 
-def _number(last: int) -> int:
+def _ask_number(last: int) -> int:
     question = Message("Which collection holds the texts? Its number, 1 to {last}", last=last)
     ask: partial[str] = partial(typer.prompt, default="1")
     numbers = {f"{number}": number for number in range(1, last + 1)}
-    while (line := answer(ask, question, _UNCHANGED).strip()) not in numbers:
+    while (line := ask_user(ask, question, _UNCHANGED).strip()) not in numbers:
         pass
     return numbers[line]
 
@@ -281,7 +283,7 @@ def _print_report(
 ) -> None:
     """Print the report of a run, then write it to a file, which may fail."""
     show(outcome, console(), profile=profile, stays=stays)
-    if error := output_error():  # a full disk: the run itself is done
+    if error := take_output_error():  # a full disk: the run itself is done
         lost = Message("the report could not be printed: {why}", why=error.strerror)
         Output(sys.stderr).say(lost)
     if file is not None:
@@ -313,7 +315,7 @@ def _code(outcome: Run) -> int:
 
 
 def _write_report(outcome: Run, file: Path) -> None:
-    what = Message("the run is {status}, but its report", status=label(str(outcome.status)))
+    what = Message("the run is {status}, but its report", status=display_name(str(outcome.status)))
     instead = Message("The same values stand in {target}.runs.", target=outcome.about.target)
     if outcome.about.dry_run:
         what = Message("the dry run is done, but its report")
@@ -347,7 +349,7 @@ def file(
             check_new(name, path, overwrite=overwrite, again=path is report)
     with StopSignals(_NOTHING) as stop, shown_progress() as progress:
         callbacks = commands.run.RunCallbacks(
-            progress, stop, stop.wait_for_batch, warn=print_warning
+            progress, stop, stop.finish_batch_first, warn=print_warning
         )
         outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), callbacks)
     if outcome.status is Status.STOPPED:
@@ -381,14 +383,14 @@ def demo(
 
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
-        callbacks = commands.run.RunCallbacks(progress, stop, stop.wait_for_batch)
+        callbacks = commands.run.RunCallbacks(progress, stop, stop.finish_batch_first)
         outcome, rows, lost = run_demo(documents, seed, embedded, callbacks, out.say)
     _print_report(outcome, None, stays=False)
     _exit(outcome, stop)
     out.say()
     what, should = Message("what was planted"), Message("should be")
-    as_due = figures(Message("decided so"))
-    table = new_table(what, *figures(Message("planted")), should, *as_due)
+    as_due = number_columns(Message("decided so"))
+    table = new_table(what, *number_columns(Message("planted")), should, *as_due)
     for kind, number, found in rows:
         table.add_row(kind.text, f"{number:,}", Message(kind.expected), f"{found:,}")
     out.table(table)

@@ -19,8 +19,8 @@ from dedup_job.messages import Message, UsageError, counted, joined, localized
 from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report import pairs
-from dedup_job.report.output import Block, Output, figures, new_table, whole
-from dedup_job.report.pairs import label, measured
+from dedup_job.report.output import Block, Output, new_table, number_columns, whole
+from dedup_job.report.pairs import display_name, measure_text
 from dedup_job.runs.decided import KEPT, DecidedDocument
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
         distance = Message("none, a short text has no simhash")
     alike: str = Message("not compared (decision.judge = none)")
     if decision.judges:
-        alike = measured(view.similarity)
+        alike = measure_text(view.similarity)
     elif decision.compares:
         alike = _with_least(view.similarity, view.required)
     yield Message("distance"), distance
@@ -179,7 +179,7 @@ def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
     likely = _with_least(weighed.probability, decision.confidence)
     off = Message("{said} (the judge is off)", said=likely)
     yield Message("probability"), likely if decision.judges else off
-    yield Message("judged as"), label(weighed.kind)
+    yield Message("judged as"), display_name(weighed.kind)
     for guard in weighed.guards:
         yield Message("guard {name}", name=guard), Message(GUARDS[guard])
     for side, sign in ((Message("for"), 1), (Message("against"), -1)):
@@ -188,7 +188,7 @@ def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _with_least(value: float, least: float) -> Message:
-    return Message("{value}, least {least:g}", value=measured(value, least), least=least)
+    return Message("{value}, least {least:g}", value=measure_text(value, least), least=least)
 
 
 def _verdict(inspected: Inspected, view: PairView) -> Message:
@@ -237,13 +237,13 @@ def _table_of_near(inspected: Inspected, near: Sequence[Near], console: Output) 
     kept = (Message("kept"),) if any(one.before is not None for one in near) else ()
     shown = Column(Message("differences"), overflow="fold", min_width=40, max_width=60)
     names = (*kept, Message("found by"), Message("kept apart by"), "_id")
-    numbers = figures(Message("similarity"), *least, Message("distance"))
+    numbers = number_columns(Message("similarity"), *least, Message("distance"))
     table = new_table(*numbers, *names, shown)
     for one in near:
         view, own = one.view, inspected.items[0].text or ""
         texts = (own, one.text) if one.before is False else (one.text, own)
         table.add_row(
-            measured(view.similarity, view.required),
+            measure_text(view.similarity, view.required),
             *(f"{view.required:g}" for _ in least),
             "-" if view.distance is None else f"{view.distance}",
             *(Message("before") if one.before else Message("later") for _ in kept),

@@ -23,7 +23,7 @@ from dedup_job.cli.console import StopSignals, console, save, working
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
-from dedup_job.report.output import Output, figures, new_table
+from dedup_job.report.output import Output, new_table, number_columns
 from dedup_job.runs.survey import Proportion
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def review(
     elif import_ is not None:
         _import(settings, target, read_input(import_, _LARGEST), use.own_name(name))
     else:
-        server, name = _server(), use.own_name(name)
+        server, name = _import_server(), use.own_name(name)
         with server.bound(port) as socket, ExitStack() as stack:
             with working(Message("ended; no answer was stored.")) as progress:
                 context = use.open_review(settings, target, name, (sample, seed), progress)
@@ -109,7 +109,7 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
     typer.echo(localized(line))
 
 
-def _server() -> Any:
+def _import_server() -> Any:
     try:
         import dedup_job.server as server  # here: an extra
     except ModuleNotFoundError as e:
@@ -139,11 +139,11 @@ def _announce(opened: Any, folder: Path | None, address: str) -> None:
         return
     file, to = folder / "review.html", html.escape(address)
     file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
-    if not _opened_in_browser(file.as_uri()):
+    if not _open_in_browser(file.as_uri()):
         console().say(Message("No browser was found here: open the address in one."))
 
 
-def _opened_in_browser(address: str) -> bool:
+def _open_in_browser(address: str) -> bool:
     """Open a browser with windows; one in the terminal would hide this command."""
     if sys.platform.startswith("linux") and not any(map(os.environ.get, _DISPLAYS)):
         return False
@@ -260,7 +260,7 @@ def _counts(result: LearnResult) -> Iterator[Message]:
 
 def _joined(result: LearnResult) -> Table:
     learnt = result.learnt
-    shares = figures("", Message("of the same"), Message("of the different"))
+    shares = number_columns("", Message("of the same"), Message("of the different"))
     table = new_table(Message("joined at a confidence"), *shares)
     for name, one in (
         (Message("the model that ships, now"), learnt.shipped),

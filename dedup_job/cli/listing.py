@@ -15,7 +15,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli import options as opt
-from dedup_job.cli.console import console, is_read, save, working
+from dedup_job.cli.console import console, is_output_open, save, working
 from dedup_job.files import check_new
 from dedup_job.messages import Message, UsageError, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
@@ -135,7 +135,7 @@ def _write(pages: Iterable[Sequence[Any]], form: _Format, *, texts: bool = False
         else:
             lines = _csv([one.as_row(texts=texts) for one in page], names=not number)
         typer.echo(lines)
-        if not is_read():
+        if not is_output_open():
             return
 
 
@@ -171,7 +171,7 @@ def _show(sample: Sample, what: str, console: Output, *, texts: bool) -> None:
 def _line(one: DecidedDocument, console: Output) -> Text:
     line = Text(pairs.visible(localized(_short_head(one))))
     line.append(f"  {escaped(one.id)}")
-    width = console.readable - line.cell_len - 2
+    width = console.line_width - line.cell_len - 2
     if width < _LEAST:
         return line
     if one.of and one.text is not None and one.other is not None and one.text != one.other:
@@ -190,12 +190,14 @@ def _short_head(one: DecidedDocument) -> Message:
     if one.duplicates is not None or not one.reason:
         return _head(one)
     if sure is None or one.reason not in ("near", "unlikely", "similarity"):
-        return pairs.label(one.reason)
+        return pairs.display_name(one.reason)
     if one.pair.left_out:
         return Message(
-            "{sure}, {share:.0%} not compared", sure=pairs.measured(sure), share=one.pair.left_out
+            "{sure}, {share:.0%} not compared",
+            sure=pairs.measure_text(sure),
+            share=one.pair.left_out,
         )
-    return Message(pairs.measured(sure))
+    return Message(pairs.measure_text(sure))
 
 
 def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
@@ -215,7 +217,7 @@ def _head(one: DecidedDocument) -> Message:
     if one.duplicates is not None:
         return counted(one.duplicates, "duplicate")
     if one.decision == KEPT and one.of:
-        apart = Message("kept apart: {what}", what=pairs.label(one.reason))
+        apart = Message("kept apart: {what}", what=pairs.display_name(one.reason))
         return joined([apart, *pairs.measures(one.pair)], ", ")
     if one.decision == KEPT:
         return Message("kept by run {run}", run=one.run) if one.run else Message("kept")

@@ -91,7 +91,7 @@ class SharedOptions:
                 if one is not None:
                     yield from (f"--{name.replace('_', '-')}", str(one))
 
-    def loaded(self) -> "Loaded":
+    def load_with_origins(self) -> "Loaded":
         """Return the settings with their origins; UsageError if they contradict each other."""
         from dedup_job.settings import load  # here: --help should not wait for pydantic
 
@@ -101,8 +101,8 @@ class SharedOptions:
         return load(flags, flags.pop("", None))
 
     def load(self) -> "Settings":
-        """Return the settings; UsageError as of `loaded`."""
-        return self.loaded().settings
+        """Return the settings; UsageError as of `load_with_origins`."""
+        return self.load_with_origins().settings
 
 
 def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callable[[F], F]:
@@ -168,7 +168,7 @@ def show(*, options: SharedOptions) -> None:
         Message("from"),
         Column(Message("meaning"), overflow="fold", min_width=_MIN_MEANING),
     )
-    for name, value, origin, meaning in options.loaded().rows():
+    for name, value, origin, meaning in options.load_with_origins().rows():
         table.add_row(name, value, Message(origin), Message(meaning))
     console().table(table)
 
@@ -200,7 +200,7 @@ def init(
     and the environment say is not.
     """
     check_new("FILE", file, overwrite=overwrite)
-    text = "\n".join(_commented_settings(options.loaded(), file))
+    text = "\n".join(_commented_settings(options.load_with_origins(), file))
     save(file, f"{text}\n", Message("the settings file"))
     advice = Message(
         "{file} is written. Look through it, then give `--config {file}` with every command.",

@@ -15,7 +15,7 @@ from dedup_job.cli.console import asking, console, save, working
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, StateMismatch, UsageError, counted, joined, localized
 from dedup_job.printing import as_json, command_line
-from dedup_job.report.output import Block, figures, new_table
+from dedup_job.report.output import Block, new_table, number_columns
 from dedup_job.report.terminal import details
 from dedup_job.runs.status import Checked, Finding
 
@@ -86,7 +86,7 @@ def _show_findings(checked: Checked, report: Path | None) -> None:
 
 
 def _table(findings: Sequence[Finding]) -> Table:
-    counts = figures(Message("examined"), Message("found"))
+    counts = number_columns(Message("examined"), Message("found"))
     table = new_table(Column(Message("looked for"), no_wrap=True), *counts, "")
     good, note, wrong = Message("good"), Message("note"), Message("WRONG")
     for one in findings:

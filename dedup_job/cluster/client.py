@@ -19,7 +19,7 @@ from ray.exceptions import RayError
 
 from dedup_job.cluster import cannot_go_on
 from dedup_job.commands.run import package_versions
-from dedup_job.commands.session import form_of, preparation
+from dedup_job.commands.session import form_of, preprocessor_of
 from dedup_job.job import Preprocessor
 from dedup_job.messages import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.runs.run_record import Stopwatch
@@ -145,4 +145,4 @@ def _preprocessor(reference: ray.ObjectRef[bytes]) -> Preprocessor:
                 own=versions[name],
             )
     models = settings.models()
-    return preparation(settings, models, form_of(settings, models))
+    return preprocessor_of(settings, models, form_of(settings, models))

@@ -12,12 +12,12 @@ import numpy as np
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.run import NO_CALLBACKS, RunCallbacks, versions
-from dedup_job.commands.session import preparing_threads
+from dedup_job.commands.session import preparing_thread_count
 from dedup_job.datafiles import FileSource, FileTarget
-from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named, reading
+from dedup_job.datafiles.formats import CSV, JSON_LINES, DataFile, data_file, reading
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.decider import Decider, by_key
-from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, content_of
+from dedup_job.documents import Document, Duplicate, Kept, Reason, Skipped, text_or_refusal
 from dedup_job.index import KeptIndex
 from dedup_job.job import Preprocessor, pipeline
 from dedup_job.messages import DedupError, Message, RunAborted, UsageError
@@ -77,7 +77,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
         while page := [_pair(number, item) for number, item in islice(numbered, _BATCH)]:
             cleaned = cleaner.clean_all([text or "" for _, text in page])
             contents = [
-                _MISSING if raw is None else content_of(text, most)
+                _MISSING if raw is None else text_or_refusal(text, most)
                 for (_, raw), text in zip(page, cleaned, strict=True)
             ]
             keys = [(len(ids) + i).to_bytes(_KEY_BYTES, "big") for i in range(len(page))]
@@ -162,7 +162,7 @@ def deduplicate_file(
                     index=index,
                     decider=Decider(index, settings.decision, target.texts_of, models.judge),
                     abort_if=AbortConditions(settings.abort_if, warn=callbacks.warn),
-                    threads=settings.run.threads or preparing_threads(()),
+                    threads=settings.run.threads or preparing_thread_count(()),
                     max_rate=settings.run.max_rate,
                     progress=callbacks.progress,
                     stop=callbacks.stop,
@@ -179,8 +179,8 @@ def deduplicate_file(
         raise DedupError("{where}: {why}. Nothing was written.", where=where, why=why) from e
 
 
-def _named(files: Files) -> tuple[Named, Named, Named | None]:
-    source, out = named(Path(files.source)), named(Path(files.out))
+def _named(files: Files) -> tuple[DataFile, DataFile, DataFile | None]:
+    source, out = data_file(Path(files.source)), data_file(Path(files.out))
     same = source.format == out.format and (source.format != CSV or source.suffix == out.suffix)
     if not same:
         raise UsageError(
@@ -191,7 +191,7 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
             out=out.path,
             suffix=source.suffix,
         )
-    ledger = None if files.ledger is None else named(Path(files.ledger))
+    ledger = None if files.ledger is None else data_file(Path(files.ledger))
     if ledger is not None and ledger.format != JSON_LINES:
         raise UsageError(
             "--ledger {ledger}: it is written as {format}. End its name in .jsonl or .jsonl.gz.",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
-from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_lines
+from dedup_job.commands.review import LETTER_OF, LETTERS, label_objects, read_lines
 from dedup_job.commands.session import Session, open_target
 from dedup_job.decision import Judging
 from dedup_job.judgment import Judge
@@ -87,7 +87,7 @@ def learn_target(
         pairs += read_lines(text.split("\n"), partial(_pair_of, file=name), _WRONG, name)
     with open_target(settings, target, progress) as session:
         progress.stage(Message("reading the labels"))
-        return _trained(session, [*map(_pair_of, label_lines(session, BREAK)), *pairs])
+        return _trained(session, [*map(_pair_of, label_objects(session, BREAK)), *pairs])
 
 
 def _trained(session: Session, pairs: Sequence[LabeledPair | None]) -> LearnResult:
@@ -123,7 +123,7 @@ def _labels(session: Session, pairs: Sequence[LabeledPair]) -> Labels:
     judge = Judge(session.models.lexicon, decision.confidence, kind=decision.kind)
     rows = np.arange(len(pairs))
     encoded = (pair.texts[0].encode("utf-8", "surrogatepass") for pair in pairs)
-    left, right = (judge.read([pair.texts[side] for pair in pairs]) for side in (0, 1))
+    left, right = (judge.parsed([pair.texts[side] for pair in pairs]) for side in (0, 1))
     return Labels(
         judge.explain((left, rows, right, rows))[0],
         np.array([pair.label is Label.SAME for pair in pairs]),

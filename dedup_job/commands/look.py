@@ -12,16 +12,22 @@ from bson import json_util
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
 from dedup_job.commands.run import decided_document
-from dedup_job.commands.session import Session, decided_records, only_one, open_target, refusal
+from dedup_job.commands.session import (
+    Session,
+    decided_records,
+    no_text_reason,
+    only_one,
+    open_target,
+)
 from dedup_job.decision import Models
 from dedup_job.decision.decider import PairRecheck, PairView
-from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, content_of
+from dedup_job.documents import NO_TEXT, Difference, Document, Quarantined, text_or_refusal
 from dedup_job.fingerprint import Explanation
 from dedup_job.index import KeptIndex
 from dedup_job.job.pipeline import load_index
 from dedup_job.messages import Message, UsageError
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.audit import held_counts
+from dedup_job.mongo.audit import stored_counts
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.records import PairReader, Record, Records
 from dedup_job.mongo.sampling import Sampler, naming
@@ -158,7 +164,7 @@ class _Inspector:
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
         names = [Message("text")] if len(texts) == 1 else names
         items = [self._document(id_) for id_ in ids]
-        items += [self._seen(Item(n, b"", t), t) for n, t in zip(names, texts, strict=True)]
+        items += [self._with_text(Item(n, b"", t), t) for n, t in zip(names, texts, strict=True)]
         return Inspected(self._settings, tuple(items), pair=self._pair(*items))
 
     def explained(self, base: Inspected, limit: int) -> Inspected:
@@ -179,7 +185,7 @@ class _Inspector:
         """Return the original of a duplicate, even if a better copy has replaced it since."""
         records = Records(self._session.target)
         kept = records.kept(key)
-        if kept is None and not id_keys.place_of(key):
+        if kept is None and not id_keys.reference_name(key):
             record = records.of(key)
             if record.row is not None:
                 return self._of_source(record)
@@ -199,21 +205,23 @@ class _Inspector:
         if record.dropped is None:
             return replace(item, why_not=Message("the source no longer holds it"))
         if not isinstance(record.dropped.content, str):
-            return replace(item, why_not=refusal(record.dropped, self._settings.source.field))
-        return self._seen(item, record.dropped.content)
+            return replace(
+                item, why_not=no_text_reason(record.dropped, self._settings.source.field)
+            )
+        return self._with_text(item, record.dropped.content)
 
     def _kept(self, key: bytes, kept: str | None) -> Item:
         item = Item(shown(key), key, kept or None)
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
         missing = Message("the target no longer holds it")
-        if place := id_keys.place_of(key):
+        if place := id_keys.reference_name(key):
             missing = Message("{collection} no longer holds it", collection=place)
         return replace(item, why_not=missing if kept is None else Message("its text is gone"))
 
-    def _seen(self, item: Item, text: str) -> Item:
+    def _with_text(self, item: Item, text: str) -> Item:
         cleaned = Cleaner(self._settings.cleaning).clean(text)
-        content = content_of(cleaned, self._settings.source.max_chars)
+        content = text_or_refusal(cleaned, self._settings.source.max_chars)
         if isinstance(content, str):
             return self._with_fingerprint(item, content)
         if isinstance(content, Quarantined):
@@ -234,7 +242,7 @@ class _Inspector:
     def _with_near(self, base: Inspected, item: Item, limit: int) -> Inspected:
         index = KeptIndex(self._settings.index)
         if item.text is None or item.why is None:
-            return base if item.key else replace(base, items=(self._decided(item, index),))
+            return base if item.key else replace(base, items=(self._with_decision(item, index),))
         target = self._session.target
         load_index(target, self._session.snapshots, index, self._progress)
         prints = self._models.fingerprinter.fingerprint([item.text])
@@ -253,13 +261,13 @@ class _Inspector:
         ]
         near.sort(key=_nearness)
         if not item.key:
-            base = replace(base, items=(self._decided(item, index),))
+            base = replace(base, items=(self._with_decision(item, index),))
         among -= item.decided is not None and item.decided.decision == KEPT  # it is one of them
         return replace(base, near=tuple(near[:limit]), found=len(found), among=among)
 
-    def _decided(self, item: Item, index: KeptIndex) -> Item:
-        content = content_of(item.text or "", self._settings.source.max_chars)
-        decision = self._pairs.decision(content, index, self._session.target.texts_of)
+    def _with_decision(self, item: Item, index: KeptIndex) -> Item:
+        content = text_or_refusal(item.text or "", self._settings.source.max_chars)
+        decision = self._pairs.decide_document(content, index, self._session.target.texts_of)
         document = Document(None, _KEY, b"", content)
         return replace(item, decided=decided_document(document, decision))
 
@@ -269,7 +277,7 @@ def _candidates(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
     agreements = found["agreement"].astype(np.int64)
     order = np.lexsort((found["number"], found["distance"], -agreements, ~found["is_equal"]))
     numbers = found["number"][order]
-    return dict(zip(index.documents(numbers)[0].list(), numbers.tolist(), strict=True))
+    return dict(zip(index.keys_and_fingerprints(numbers)[0].list(), numbers.tolist(), strict=True))
 
 
 def _nearness(one: Near) -> tuple[bool, float, int]:
@@ -403,7 +411,7 @@ def survey_target(settings: Settings, name: str, progress: Progress = QUIET) -> 
         own = [row for row in rows if not is_by_hand(row)]
         lines = [with_checkpoint(Run.from_row(row), state) for row in own]
         live = (line.counts for line in lines if line.status != Status.UNDONE)
-        summed, stored = sum(live, Counts()), held_counts(target)
+        summed, stored = sum(live, Counts()), stored_counts(target)
         progress.stage(Message("drawing samples"))
         near = sampler(ListKind.NEAR).draw(_SEED, EXTREME, RANDOM)
         refused = sampler(ListKind.REFUSED).draw(_SEED, EXTREME, RANDOM)
@@ -426,8 +434,8 @@ def survey_target(settings: Settings, name: str, progress: Progress = QUIET) -> 
             source_gone=not target.retry(target.source.estimated_document_count),
             threshold=decision.confidence if decision.judges else decision.similarity,
             judged=decision.judges,
-            near=near.changed(found),
-            refused=refused.changed(found),
+            near=near.without_changed(found),
+            refused=refused.without_changed(found),
             unjudged=equal,
             groups=groups,
             runs=lines[-_RUNS:],

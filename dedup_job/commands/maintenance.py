@@ -14,17 +14,17 @@ from dedup_job.commands.review import NAMED, problem_list
 from dedup_job.commands.run import versions
 from dedup_job.commands.session import (
     Session,
-    connected,
     decided_records,
+    no_text_reason,
     only_one,
+    open_client,
     open_target,
-    refusal,
 )
 from dedup_job.commands.snapshots import index_files
 from dedup_job.decision.decider import PairRecheck
-from dedup_job.documents import Document, too_long
+from dedup_job.documents import Document, length_refusal
 from dedup_job.index import KeptIndex
-from dedup_job.job.pipeline import read_index
+from dedup_job.job.pipeline import fill_from_target
 from dedup_job.messages import LeaseLost, Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import checks, undoing
 from dedup_job.mongo.audit import Checker
@@ -44,7 +44,7 @@ from dedup_job.settings import Settings
 
 def target_status(settings: Settings, target: str, progress: Progress = QUIET) -> TargetStatus:
     """Return the present status of a target, also during a run; UsageError if no run wrote it."""
-    with connected(settings, progress) as (client, database):
+    with open_client(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
         retry = retry_policy(client, settings.run.retry_for, progress)
         status = retry(lambda: read_status(client, name))
@@ -62,7 +62,7 @@ def break_lease(
 
     agree: called with a held lease before it ends; its error stops the command.
     """
-    with connected(settings, progress) as (client, database):
+    with open_client(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
         state, values = state_of(client, name)
         lease = lease_of(name, state, values)
@@ -90,7 +90,7 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
             version = target.version()
             progress.stage(Message("loading the index"))
             index = KeptIndex(session.settings.index)
-            read_index(target, snapshots, index, progress)
+            fill_from_target(target, snapshots, index, progress)
             if version is None or target.version() != version:
                 # this process slept through its lease
                 raise LeaseLost(
@@ -172,7 +172,7 @@ def undo_run(
     agree: called with the plan; its error stops the command. UsageError for any other run.
     """
     with open_target(settings, name, progress) as session:
-        agree(undoing.planned(session.target, run))
+        agree(undoing.undo_plan(session.target, run))
         return undoing.undo(session.target, run, progress)
 
 
@@ -206,21 +206,21 @@ def restore(
                 for rows in undoing.former_rows(target, entry)
                 for row in rows
             }
-            keys = _all_dropped(session, names, restored, requeue=requeue)
+            keys = _restorable_keys(session, names, restored, requeue=requeue)
             if requeue:  # the next run must find documents that no source change names
                 target.retry(lambda: target.state.update({"bookmark": None}))
-            entry = undoing.begun(target, command, _entry(session, began, status))
+            entry = undoing.open_entry(target, command, _entry(session, began, status))
             result = Restored(target.name, entry["_id"], len(restored))
             progress.total(len(keys), Message("restoring"))
             for part in undoing.in_chunks(_removals(session, keys, result, requeue=requeue)):
-                entry = undoing.take_out(target, entry, part)
+                entry = undoing.remove_rows(target, entry, part)
                 progress.advance(result.documents)
             seconds = (datetime.now(UTC) - began).total_seconds()
             undoing.finish_entries(target, command, seconds)
     return result
 
 
-def _all_dropped(
+def _restorable_keys(
     session: Session, names: Sequence[str], restored: Container[bytes], *, requeue: bool
 ) -> list[bytes]:
     """Return the keys of the named documents; UsageError if one cannot be restored.
@@ -238,13 +238,13 @@ def _all_dropped(
                 wrong.append("")
                 continue
             try:  # the reason is looked up for each of the first, which the message names
-                key = _dropped(session, name) if key is None else key
+                key = _dropped_key(session, name) if key is None else key
                 found[equality_key(key)] = key
             except UsageError as e:
                 wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
             rows = [record for _, record in part]
-            kept = [*map(_only_in_ledger, rows)] if requeue else _kept_all(session, rows)
+            kept = [*map(_requeue_problem, rows)] if requeue else _kept_all(session, rows)
             wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
         progress.advance(looked_up)
@@ -260,7 +260,7 @@ def _all_dropped(
     return [*found.values()]
 
 
-def _only_in_ledger(record: Record) -> Message | None:
+def _requeue_problem(record: Record) -> Message | None:
     if record.source is not None or record.stored is None:
         return None
     return Message(
@@ -278,10 +278,14 @@ def _removals(
         for part in records.dropped(some):
             for _, record in part:
                 result.add(record, requeue=requeue)
-            yield from (Removal(row) for row, _ in part) if requeue else _kept(session, part)
+            yield from (
+                (Removal(row) for row, _ in part) if requeue else _restore_removals(session, part)
+            )
 
 
-def _kept(session: Session, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[Removal]:
+def _restore_removals(
+    session: Session, part: Sequence[tuple[RawDocument, Record]]
+) -> Iterator[Removal]:
     found = _kept_all(session, [record for _, record in part])
     if wrong := [one for one in found if isinstance(one, Message)]:
         raise UsageError(wrong[0])
@@ -300,7 +304,7 @@ def _entry(session: Session, began: datetime, status: Status) -> dict[str, Any]:
     return Run(about, status, checkpoint, None, known=0, stages={}).as_row()
 
 
-def _dropped(session: Session, written: str) -> bytes:
+def _dropped_key(session: Session, written: str) -> bytes:
     record = only_one(written, decided_records(session, written))
     if record.row is None:
         target = session.target.name
@@ -330,10 +334,10 @@ def _as_kept(session: Session, record: Record, text: str | None) -> Document | M
         )
     why_not, most = None, session.settings.source.max_chars
     if text is None:
-        no_text = refusal(record.dropped, session.settings.source.field)
+        no_text = no_text_reason(record.dropped, session.settings.source.field)
         why_not = Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
     elif len(text) > most:
-        why = too_long(len(text), most).detail
+        why = length_refusal(len(text), most).detail
         why_not = Message("_id {id} is not kept: {why} (source.max_chars).", id=name, why=why)
     elif not text:
         why_not = Message("nothing is left of the text of _id {id} after cleaning.", id=name)

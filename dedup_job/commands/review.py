@@ -19,7 +19,7 @@ from dedup_job.documents import Pair
 from dedup_job.messages import Message, UsageError, joined, message_of
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import check_target_lasts
-from dedup_job.mongo.connection import translated
+from dedup_job.mongo.connection import translate_errors
 from dedup_job.mongo.id_keys import MALFORMED, parsed, shown_value
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped
@@ -105,17 +105,17 @@ class Review:
 
     def refresh(self) -> None:
         """Read this person's labels again, since another process may have stored some."""
-        with translated(), self._storing:
+        with translate_errors(), self._storing:
             rows = sorted(label_rows(self._target, self.name), key=lambda row: row.when)
             self._labels = {_key(row.document): row for row in rows}
 
-    def next_open(self, after: str | None = None) -> str | None:
+    def next_unanswered(self, after: str | None = None) -> str | None:
         """Return the key of the next pair without an answer, from the start at the end; or None."""
         start = self._keys.index(after) + 1 if after in self._pairs else 0
         order = [*self._keys[start:], *self._keys[:start]]
         return next((key for key in order if key not in self._labels), None)
 
-    def before(self, key: str | None) -> str:
+    def previous(self, key: str | None) -> str:
         """Return the key of the pair before this one in the sample, or of the first one."""
         position = self._keys.index(key) if key in self._pairs else len(self._keys)
         return self._keys[max(position - 1, 0)]
@@ -123,14 +123,14 @@ class Review:
     def pair(self, key: str) -> AskedPair:
         """Return a pair with its texts and label; UsageError if it is not of this review."""
         stored, known = self._labels.get(key), self._known(key)
-        with translated():
+        with translate_errors():
             pair = self._read(known)
         number = self._keys.index(key) + 1 if key in self._pairs else 0
         return AskedPair(key, number, pair, stored.label if stored else None)
 
     def answer(self, key: str, label: Label) -> None:
         """Store the person's label of a pair in place of the former one."""
-        with translated(), self._storing:
+        with translate_errors(), self._storing:
             row = LabelRow(self._known(key), self.name, label, datetime.now(UTC))
             put_labels(self._target, [row])
             self._labels = {**{k: v for k, v in self._labels.items() if k != key}, key: row}
@@ -174,7 +174,7 @@ def _key(pair: DecidedDocument) -> str:
 def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
     """Yield the labels of a target, of all names, as lines of JSON."""
     with open_target(settings, target, progress) as session:
-        for line in label_lines(session):
+        for line in label_objects(session):
             yield json.dumps(line, ensure_ascii=False)
 
 
@@ -198,11 +198,11 @@ def import_labels(
             own = (*row.document.keys, row.name)
             if own not in latest or latest[own] < row.when:
                 latest[own], fresh[own] = row.when, row
-        put_labels(session.target, _as_decided(session.target, [*fresh.values()]))
+        put_labels(session.target, _with_decisions(session.target, [*fresh.values()]))
         return len(fresh)
 
 
-def label_lines(session: Session, separator: str = "\n") -> Iterator[dict[str, Any]]:
+def label_objects(session: Session, separator: str = "\n") -> Iterator[dict[str, Any]]:
     """Yield all labels of a target as JSON objects with both texts; separator: of their fields."""
     numbers = count(1)
     for part in in_turn(label_rows(session.target)):
@@ -210,7 +210,7 @@ def label_lines(session: Session, separator: str = "\n") -> Iterator[dict[str, A
         texts = {key: text.replace(BREAK, separator) for key, text in found.items()}
         for row in part:
             document = row.document
-            place = id_keys.place_of(document.pair.of)
+            place = id_keys.reference_name(document.pair.of)
             yield {
                 "n": next(numbers),
                 "label": LETTER_OF[row.label],
@@ -228,12 +228,12 @@ def label_lines(session: Session, separator: str = "\n") -> Iterator[dict[str, A
 
 
 def _id_as_json(key: bytes) -> Any:
-    return id_as_json(shown_value(id_keys.storable(id_keys.own_key(key))))
+    return id_as_json(shown_value(id_keys.lossless_value(id_keys.own_key(key))))
 
 
 def _texts(target: Target, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
-    found = target.origin.texts([key for key in keys if not id_keys.place_of(key)])
+    found = target.origin.texts([key for key in keys if not id_keys.reference_name(key)])
     return {**target.texts([key for key in keys if key not in found]), **found}
 
 
@@ -250,7 +250,9 @@ class _Line(BaseModel):
         name = self.name or default or ""
         if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
             raise ValueError(Message("name is {name!r}, expected who gave the label", name=name))
-        original, key = (id_keys.stored(parsed(json.dumps(id_))) for id_ in (self.id_a, self.id_b))
+        original, key = (
+            id_keys.key_from_value(parsed(json.dumps(id_))) for id_ in (self.id_a, self.id_b)
+        )
         if self.against:
             original = raw_bson.renamed(original, self.against.encode())
         when = self.when or datetime.now(UTC)
@@ -308,7 +310,7 @@ def _object_of(line: str) -> dict[str, Any]:
     return values
 
 
-def _as_decided(target: Target, rows: Sequence[LabelRow]) -> list[LabelRow]:
+def _with_decisions(target: Target, rows: Sequence[LabelRow]) -> list[LabelRow]:
     pairs, reader = [row.document for row in rows], PairReader(target)
     dropped = reader.read(pairs, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)

@@ -16,11 +16,11 @@ import xxhash
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.session import (
-    connected,
     form_of,
     index_memory,
-    preparation,
-    preparing_threads,
+    open_client,
+    preparing_thread_count,
+    preprocessor_of,
 )
 from dedup_job.commands.snapshots import ReferenceSnapshots, SnapshotStore
 from dedup_job.decision import Models
@@ -36,7 +36,7 @@ from dedup_job.mongo import checks
 from dedup_job.mongo.commits import writers_for
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.database_settings import OnChange, OnDelete
-from dedup_job.mongo.id_keys import are_own, place_of, shown
+from dedup_job.mongo.id_keys import are_own, reference_name, shown
 from dedup_job.mongo.reading import are_empty
 from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.source import Source
@@ -101,7 +101,7 @@ def run_job(
             "arrives. Leave one of them out.",
             option="--limit" if request.limit else "--dry-run",
         )
-    with connected(settings, callbacks.progress) as (client, database):
+    with open_client(settings, callbacks.progress) as (client, database):
         source_name = Namespace.parse(request.source, database, "--source")
         target_name = Namespace.parse(request.target, database, "--target")
         named = (Namespace.parse(n, database, "--against") for n in settings.source.against)
@@ -162,13 +162,13 @@ def _job(
     index, used = KeptIndex(settings.index), versions(client)
     stored = target, settings.index, memory / (1 + len(references))
     keeps = not request.dry_run
-    threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
+    threads = settings.run.threads or preparing_thread_count(host for host, _ in client.nodes)
     return pipeline.Job(
         about=About(source.name, target.name, settings.recorded(), used, request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
-        prepare=preparation(settings, models, target.form).prepare,
+        prepare=preprocessor_of(settings, models, target.form).prepare,
         index=index,
         decider=Decider(index, settings.decision, target.texts_of, models.judge, target, threads),
         abort_if=AbortConditions(settings.abort_if, target.usual_without_text(), callbacks.warn),
@@ -192,7 +192,7 @@ def _refresher(
     recheck = PairRecheck(settings.decision, settings.index, models)
 
     def alike(texts: Sequence[str], former: Sequence[str]) -> list[bool]:
-        return [not isinstance(one, str) for one in recheck.decide(texts, former)]
+        return [not isinstance(one, str) for one in recheck.decide_pairs(texts, former)]
 
     return Refresher(target, source, *policies, settings.abort_if.leaving, alike, progress)
 
@@ -238,7 +238,7 @@ class _DryTarget(TargetReader, JobTarget):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
         found = self.cleaned(self.origin.documents([*row_of]))
-        return texts.joined(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
+        return texts.merged(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
         ranks, all_keys = super().ranks_of(keys), keys.list()
@@ -332,8 +332,8 @@ class SurveyCollector:
             counts=report.counts,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
-            near=near.changed(found),
-            refused=refused.changed(found),
+            near=near.without_changed(found),
+            refused=refused.without_changed(found),
             unjudged=[found[one.key] for one in equal],
             runs=[report],
         )
@@ -356,7 +356,7 @@ def decided_document(document: Document, decision: Decision) -> DecidedDocument:
         pair,
         id=shown(document.key),
         of=shown(pair.of) if pair.of else "",
-        against=place_of(pair.of) if pair.of else "",
+        against=reference_name(pair.of) if pair.of else "",
         text=content if isinstance(content, str) and len(content) <= _MAX_TEXT else None,
         detail=getattr(decision, "detail", ""),
     )

@@ -17,7 +17,7 @@ from dedup_job.decision import Models
 from dedup_job.documents import Channel, Document, Quarantined, Reason, Skipped
 from dedup_job.job import Preprocessor
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
-from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy, translated
+from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy, translate_errors
 from dedup_job.mongo.database_settings import Ranking
 from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.ledger_rows import LedgerRows
@@ -66,7 +66,7 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
     )
 
 
-def preparation(settings: Settings, models: Models, form: TargetForm) -> Preprocessor:
+def preprocessor_of(settings: Settings, models: Models, form: TargetForm) -> Preprocessor:
     """Return the preprocessor of the source's pages: it cleans, fingerprints and ranks them."""
     clean, most = Cleaner(settings.cleaning), settings.source.max_chars
     ranks = None if form.ranking is None else form.ranking.ranks
@@ -74,11 +74,11 @@ def preparation(settings: Settings, models: Models, form: TargetForm) -> Preproc
 
 
 @contextmanager
-def connected(settings: Settings, progress: Progress) -> Iterator[tuple[Client, str | None]]:
+def open_client(settings: Settings, progress: Progress) -> Iterator[tuple[Client, str | None]]:
     """Connect to the server; yield the client, and the database of names without one."""
     progress.stage(Message("connecting"))
     client, database = connect(expect_settings(settings).connection)
-    with client, translated():
+    with client, translate_errors():
         yield client, database
 
 
@@ -103,7 +103,7 @@ def open_target(
         snapshots = SnapshotStore(target, settings.index, index_memory(settings))
         return Session(settings, models, target, snapshots, progress, database, settings_of)
 
-    with connected(settings, progress) as (client, database):
+    with open_client(settings, progress) as (client, database):
         namespace = Namespace.parse(name, database, "--target")
         session = session_with(settings)
         try:
@@ -184,7 +184,7 @@ def only_one(written: str, records: Sequence[Record]) -> Record:
     return records[0]
 
 
-def refusal(document: Document, field: str) -> Message:
+def no_text_reason(document: Document, field: str) -> Message:
     """Return a message that says why a document has no text in its field."""
     content = document.content
     if isinstance(content, Quarantined) or (isinstance(content, Skipped) and content.detail):
@@ -206,7 +206,7 @@ _DOCUMENT_BYTES = 13 + 17 + 31.6  # an ObjectId, keys of equal texts, of near on
 _KEY_BYTES = {Channel.MINHASH: 130, Channel.SENTENCES: 7, Channel.FORM: 7}
 
 
-def preparing_threads(hosts: Iterable[str]) -> int:
+def preparing_thread_count(hosts: Iterable[str]) -> int:
     """Return the number of threads that prepare texts; hosts: names of the database's servers."""
     cores = available_cores()
     local = -(-cores // _DATABASE) if any(map(_is_local, hosts)) else 0

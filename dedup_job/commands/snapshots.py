@@ -15,7 +15,7 @@ from platformdirs import user_state_path
 from dedup_job.columns import Batch, Documents
 from dedup_job.index import IndexCounts, IndexSettings, KeptIndex
 from dedup_job.messages import Message, message_of
-from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
+from dedup_job.mongo.change_stream import Bookmark, ChangesUnavailable, sort_keys
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.replacing import chunks_of_runs
 from dedup_job.mongo.source import Source
@@ -94,12 +94,12 @@ class SnapshotStore:
         self.loaded = files
         return None
 
-    def relieve(self, kept: KeptIndex) -> None:
+    def spill_if_large(self, kept: KeptIndex) -> None:
         """Move the growing part of the index to a mapped file; warn if that cannot be written."""
         if kept.growing_bytes <= self._memory:
             return
         try:
-            kept.replace_growing(lambda dump: snapshot.mapped(self._folder, dump))
+            kept.spill_growing(lambda dump: snapshot.mapped(self._folder, dump))
         except OSError as e:
             self._memory = math.inf
             warning = Message(
@@ -208,7 +208,7 @@ class SnapshotStore:
             )
         live = kept.live_numbers()
         sampled = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
-        keys, values = kept.documents(sampled)
+        keys, values = kept.keys_and_fingerprints(sampled)
         sample = dict(zip(keys.list(), values.tolist(), strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")
@@ -232,9 +232,9 @@ class ReferenceSnapshots(SnapshotStore):
         super().__init__(*store, keeps=keeps)
         self._source, self.name = source, source.name
 
-    def mark(self) -> None:
+    def take_position(self) -> None:
         """Record the present moment, from which the next run reads changes."""
-        self._source.mark(None)
+        self._source.take_position(None)
 
     def fill(
         self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
@@ -260,13 +260,13 @@ class ReferenceSnapshots(SnapshotStore):
         for batch in self._prepared(pages, self.name):
             documents = batch.documents
             part.add(documents.keys.take(documents.rows), batch.fingerprints)
-            self.relieve(part)
+            self.spill_if_large(part)
 
     def _version(self) -> Version | None:
         version = super()._version()
         if version is None:
             return None
-        name, at = int(digests_of(strings_of([self.name.encode()]))[0]), self._source.marked
+        name, at = int(digests_of(strings_of([self.name.encode()]))[0]), self._source.position_time
         return Version(f"{version.id}.{name:016x}", 0 if at is None else at.time << 32 | at.inc)
 
     def _own_facts(self) -> Mapping[str, Any]:
@@ -277,9 +277,9 @@ class ReferenceSnapshots(SnapshotStore):
     def _catch_up(self, kept: KeptIndex, last: Mapping[str, Any], *_: object) -> None:
         since = Bookmark(**json_util.loads(last["bookmark"]))
         try:
-            changes = self._source.happened(since)
-            new = in_order(changes.inserted | changes.changed)
-        except NotFollowed as e:
+            changes = self._source.changes_since(since)
+            new = sort_keys(changes.inserted | changes.changed)
+        except ChangesUnavailable as e:
             raise SnapshotError(message_of(e) or Message("its changes cannot be followed")) from e
         kept.tombstone(changes.inserted | changes.changed | changes.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.datafiles.formats import Named, Reader, Rows, compressed
+from dedup_job.datafiles.formats import DataFile, Reader, Rows, gzip_stream
 from dedup_job.documents import (
     Decision,
     Document,
@@ -23,7 +23,7 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Skipped,
-    uncleaned,
+    raw_or_refusal,
 )
 from dedup_job.files import writing_whole
 from dedup_job.job import Source, Target
@@ -59,7 +59,9 @@ class FileSource(Source):
             self.under_way.append(rows)
             keys = elements_of(np.array(rows.numbers, dtype=_KEY)).list()
             contents = zip(keys, rows.contents(), strict=True)
-            listed = [Document(None, k, b"", uncleaned(one, self._most)) for k, one in contents]
+            listed = [
+                Document(None, k, b"", raw_or_refusal(one, self._most)) for k, one in contents
+            ]
             documents = Documents.of(listed, number_of)
             marked = documents.texts if has_breaks(documents.texts) else None
             yield replace(documents, marked=marked)
@@ -77,7 +79,7 @@ class FileTarget(Target):
     """The output and the ledger of a run; both appear when all rows are decided, or neither."""
 
     def __init__(
-        self, out: Named, ledger: Named | None, source: FileSource, *, cleaned: bool
+        self, out: DataFile, ledger: DataFile | None, source: FileSource, *, cleaned: bool
     ) -> None:
         """Take the files and the source of the rows; cleaned: kept rows hold the cleaned texts."""
         self._cleaned = cleaned
@@ -132,7 +134,7 @@ class FileTarget(Target):
         self._other_fields.add(
             numbers[where], pack([json.dumps(fields[row], default=str) for row in where.tolist()])
         )
-        self._kept.write(rows.kept(where.tolist(), new))
+        self._kept.write(rows.row_bytes(where.tolist(), new))
         for row in np.flatnonzero(~kept).tolist():
             line = self._line(rows.numbers[row], decisions[row], fields[row])
             if self._rows is not None:
@@ -177,12 +179,12 @@ class FileTarget(Target):
         self._done = True
 
 
-def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
+def _opened(stack: ExitStack, file: DataFile) -> tuple[BinaryIO, BinaryIO]:
     whole = stack.enter_context(writing_whole(file.path))
-    return whole, compressed(whole, "wb", file.compression)
+    return whole, gzip_stream(whole, "wb", file.compression)
 
 
-def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
+def _end(file: DataFile, whole: BinaryIO, stream: BinaryIO) -> None:
     try:
         if stream is not whole:
             stream.close()

@@ -18,7 +18,7 @@ from dedup_job.files import open_regular
 from dedup_job.messages import Message, UsageError, joined
 from dedup_job.native.bytes_column import BREAK
 from dedup_job.printing import brief, on_one_line
-from dedup_job.text_fields import TextFields, text_fields, with_texts
+from dedup_job.text_fields import TextFields, text_field_summary, with_texts
 
 T = TypeVar("T")
 JSON_LINES, CSV = "JSON lines", "CSV"
@@ -35,7 +35,7 @@ Content = str | Refusal
 """A text, with BREAK between its parts, or the reason why there is none."""
 
 
-class Named(NamedTuple):
+class DataFile(NamedTuple):
     """A file, its format, JSON_LINES or CSV, compression, "" or ".gz", and suffix, as ".tsv"."""
 
     path: Path
@@ -44,7 +44,7 @@ class Named(NamedTuple):
     suffix: str
 
 
-def named(path: Path) -> Named:
+def data_file(path: Path) -> DataFile:
     """Return a file with the format and compression of its name; UsageError if unknown."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     compression = suffixes.pop() if suffixes and suffixes[-1] == _COMPRESSED else ""
@@ -55,7 +55,7 @@ def named(path: Path) -> Named:
             "behind it.",
             file=path,
         )
-    return Named(path, _FORMATS[suffix], compression, suffix)
+    return DataFile(path, _FORMATS[suffix], compression, suffix)
 
 
 def _paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
@@ -79,7 +79,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def compressed(stream: BinaryIO, mode: str, compression: str) -> BinaryIO:
+def gzip_stream(stream: BinaryIO, mode: str, compression: str) -> BinaryIO:
     """Return a gzip stream over this one, or this one if `compression` is "".
 
     mode: "rb" or "wb". Closing the gzip stream leaves this one open.
@@ -117,7 +117,7 @@ class Lines:
             for value, line in zip(values, self.lines, strict=True)
         ]
 
-    def kept(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
+    def row_bytes(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
         """Return the bytes of some rows of the page; texts: new ones, by row."""
         lines = (
             self._with_parts(row, texts[row].split(BREAK)) if row in texts else self.lines[row]
@@ -192,7 +192,7 @@ class JsonLinesReader:
                 "with --field.",
                 number=len(page.numbers),
                 field=min(absent),
-                found=text_fields(page.objects),
+                found=text_field_summary(page.objects),
             )
 
 
@@ -280,7 +280,7 @@ class Records:
             else:
                 yield BREAK.join(parts) if parts else Skipped(Reason.MISSING)
 
-    def kept(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
+    def row_bytes(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
         """Return the bytes of some rows of the page; texts: new ones, by row."""
         for row, text in texts.items():
             record = self.records[row]
@@ -369,7 +369,7 @@ Rows = Records | Lines
 
 
 @contextmanager
-def reading(file: Named, field: str) -> Iterator[Reader]:
+def reading(file: DataFile, field: str) -> Iterator[Reader]:
     """Yield the reader of a file; UsageError if it is unreadable, damaged or has no such field."""
     name = str(file.path)
     try:
@@ -378,7 +378,7 @@ def reading(file: Named, field: str) -> Iterator[Reader]:
         raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
     with stream:
         try:
-            unpacked = compressed(stream, "rb", file.compression)
+            unpacked = gzip_stream(stream, "rb", file.compression)
             if file.format == CSV:
                 yield DelimitedReader(unpacked, name, field, file.suffix)
             else:

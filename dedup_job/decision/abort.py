@@ -95,7 +95,7 @@ class AbortConditions:
             self._abort("cut", found, example)
 
     def _check_near(self, documents: Documents, decisions: Decisions) -> None:
-        near = np.flatnonzero(decisions.are(Reason.NEAR))
+        near = np.flatnonzero(decisions.have_reason(Reason.NEAR))
         self._near += len(near)
         self._decided += len(documents)
         if len(near):

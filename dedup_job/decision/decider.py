@@ -54,13 +54,13 @@ Fetch = Callable[[BytesColumn], NumberedTexts]
 """Returns the texts of n keys, numbered by the position of the key; missing ones are omitted."""
 
 
-class Copies(Protocol):
+class KeptLookup(Protocol):
     """Ranks and near duplicates of kept documents."""
 
     def ranks_of(self, keys: BytesColumn) -> Sequence[bytes]:
         """Return the ranks of n documents by key, the better copy's larger; b"" if missing."""
 
-    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> Mapping[int, list[str]]:
+    def near_texts(self, groups: Mapping[int, list[bytes]], most: int) -> Mapping[int, list[str]]:
         """Return the texts of the near duplicates of each group.
 
         groups: by group the keys of near duplicates that may not be stored yet. Of a group with
@@ -88,7 +88,7 @@ class Decider:
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
-        copies: Copies | None = None,
+        copies: KeptLookup | None = None,
         threads: int = 1,
     ) -> None:
         """Take the index of the kept documents, and a function that fetches their texts.
@@ -141,13 +141,13 @@ class Decider:
             documents.keys.take(documents.rows),
             documents.texts.utf8(),
             documents.texts.lengths,
-            prints.arrays,
+            prints.core_arguments,
             np.array([CHANNELS.index(channel) for channel in channels], dtype=np.uint8),
             sketches.read if sketches else None,
             strings_of(batch.ranks) if batch.ranks else None,
             self._fetch,
             None if copies is None else (lambda keys: copies.ranks_of(BytesColumn(*keys))),
-            None if copies is None else copies.near_of,
+            None if copies is None else copies.near_texts,
             self._stored,
         )
         records, originals, differences, missing, (rows, keys, replacements, dropped, named) = found
@@ -248,7 +248,7 @@ class PairRecheck:
         measured = judge.measure(pair)[0]
         index = KeptIndex(self._index)
         index.add(strings_of([_KEY]), fingerprints[1:2])
-        decided = self.decision(text, index, by_key(lambda _: {_KEY: earlier}))
+        decided = self.decide_document(text, index, by_key(lambda _: {_KEY: earlier}))
         refused_by = None
         if isinstance(decided, Kept):
             refused_by = decided.nearest.kind if decided.nearest else ""
@@ -260,18 +260,18 @@ class PairRecheck:
             required=float(measured["required"]),
             channels=(Channel.TEXT,) if text == earlier else channels,
             differences=() if text == earlier else judge.explain(pair)[1][0],
-            weighed=None if text == earlier else judge.weigh(text, earlier),
+            weighed=None if text == earlier else judge.verdict_reasons(text, earlier),
             refused_by=None if text == earlier else refused_by,
         )
 
-    def decision(self, content: str | Refusal, index: KeptIndex, fetch: Fetch) -> Decision:
+    def decide_document(self, content: str | Refusal, index: KeptIndex, fetch: Fetch) -> Decision:
         """Return the decision on a document of a run with this index of kept documents."""
         documents = Documents.of([Document(None, b"", b"", content)])
         prints = self._models.fingerprinter.fingerprint(documents.texts)
         engine = Decider(index, self._decision, fetch, self._models.judge)
         return engine.decide(Batch(documents, prints))[0]
 
-    def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
+    def decide_pairs(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
         """Return each text as a duplicate of its original, or the name of what keeps them apart.
 
         `of` of the pair is empty; `found_by` has all channels that find the original, of which a
@@ -306,7 +306,7 @@ class PairRecheck:
                 decided.append(Duplicate(Reason.NEAR, short, pair))
         return decided
 
-    def keep_apart(
+    def apart_reasons(
         self, texts: Sequence[str], originals: Sequence[str]
     ) -> list[tuple[str | None, float, float | None]]:
         """Return for each pair the name of what keeps it apart, its similarity and probability.
@@ -323,7 +323,7 @@ class PairRecheck:
 
     def _pairs(self, texts: Sequence[str], originals: Sequence[str]) -> TextPairs:
         rows, judge = np.arange(len(texts)), self._models.any_judge
-        return judge.read(texts), rows, judge.read(originals), rows
+        return judge.parsed(texts), rows, judge.parsed(originals), rows
 
     def _verdicts(self, pairs: TextPairs) -> Verdicts:
         verdicts = self._models.any_judge.judge(pairs)

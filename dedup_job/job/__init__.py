@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Documents, IdMembership, KeptPage
-from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
+from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, length_refusal
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.index import IndexCounts, KeptIndex
 from dedup_job.messages import Message
@@ -42,7 +42,7 @@ class Source(Protocol):
     knows_changes: bool = True
     """Whether `changed` is complete."""
 
-    def mark(self, since: Any) -> None:  # noqa: ARG002
+    def take_position(self, since: Any) -> None:  # noqa: ARG002
         """Take the bookmark of the present moment; since: read changes from this bookmark on."""
         return
 
@@ -56,7 +56,7 @@ class Source(Protocol):
         """The estimated number of undecided documents; None if only reading could count them."""
         return None
 
-    def trust(self, index: Callable[[], IdMembership | None]) -> None:  # noqa: ARG002
+    def use_index_ids(self, index: Callable[[], IdMembership | None]) -> None:  # noqa: ARG002
         """Use the ids of the index instead of reading those of the target, once it is loaded."""
         return
 
@@ -78,7 +78,7 @@ class Refresher(Protocol):
     def plan(self) -> Mapping[bytes, bytes]:
         """Return source key -> target key of the kept documents to remove or to decide again."""
 
-    def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
+    def remove_documents(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Remove the documents that need no decision; return their keys."""
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
@@ -156,7 +156,7 @@ class ReferenceCollection(Protocol):
     name: str
     """Database and collection, with a dot between."""
 
-    def mark(self) -> None:
+    def take_position(self) -> None:
         """Take the bookmark of the present moment, from which the next run reads changes."""
 
     def fill(self, index: KeptIndex, read: Callable[[Iterator[Any], str], Iterable[Batch]]) -> None:
@@ -172,7 +172,7 @@ class Snapshots(Protocol):
     def load(self, index: KeptIndex) -> str | None:
         """Load the snapshot into the index; return None, else a reason ("" if none is expected)."""
 
-    def relieve(self, index: KeptIndex) -> None:
+    def spill_if_large(self, index: KeptIndex) -> None:
         """Move the growing segment of the index to a file if it exceeds its memory."""
 
     def save(self, index: KeptIndex) -> None:
@@ -237,7 +237,7 @@ def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
         free.release()
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+def ordered_map(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
     """Yield a function's results in order, by n threads, at most n + 1 ahead; errors in turn."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare")
     waiting: deque[Future[R]] = deque()
@@ -385,7 +385,7 @@ class Preprocessor:
             return Batch(documents, prints, self.ranks and self.ranks(documents))
 
     def _cleaned(self, page: Documents) -> Documents:
-        clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
+        clean = self.cleaner.cleaned if page.marked is None else self.cleaner.clean_by_parts
         texts, cut, same, marked = clean(page.texts)
         as_read, lengths = page.as_read.copy(), texts.lengths
         as_read[page.rows] &= same
@@ -393,6 +393,6 @@ class Preprocessor:
         large = page.rows[~self.fits(documents)[page.rows]].tolist()
         refusals: dict[int, Refusal] = dict.fromkeys(large, _TOO_LARGE)
         for i in np.flatnonzero(lengths > self.most_chars).tolist():
-            refusals[int(page.rows[i])] = too_long(int(lengths[i]), self.most_chars)
+            refusals[int(page.rows[i])] = length_refusal(int(lengths[i]), self.most_chars)
         refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
-        return documents.without(refusals) if refusals else documents
+        return documents.with_refusals(refusals) if refusals else documents

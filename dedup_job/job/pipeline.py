@@ -25,7 +25,7 @@ from dedup_job.job import (
     Source,
     Target,
     Writers,
-    in_order,
+    ordered_map,
     prefetch,
 )
 from dedup_job.messages import DedupError, Message, StateMismatch
@@ -105,7 +105,7 @@ def _run(job: Job, *, first: bool) -> Run:
                     _load_reference_collections(job)
                     where = job.target, job.snapshots, job.index, job.progress, job.stop
                     load_index(*where, current.forgotten)
-                    job.source.trust(job.index.membership)
+                    job.source.use_index_ids(job.index.membership_test)
             current.decide_all(batches)
         if job.follow is not None:
             current.follow()
@@ -131,7 +131,7 @@ def _load_reference_collections(job: Job) -> None:
         job.progress.total(None, Message("reading {name}", name=name))
         watch, count = Stopwatch(), 0
         with prefetch(Pace(job.max_rate, job.stop)(pages), _PAGES) as ahead:
-            for batch in in_order(lambda page: job.prepare(page, watch), ahead, job.threads):
+            for batch in ordered_map(lambda page: job.prepare(page, watch), ahead, job.threads):
                 yield batch
                 if job.stop():  # no batch is in work
                     raise KeyboardInterrupt
@@ -184,9 +184,9 @@ class RunProgress:
         self._leaving: Mapping[bytes, bytes] = {}  # kept documents to decide again or to remove
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         if not follows:
-            job.source.mark(job.target.bookmark())
+            job.source.take_position(job.target.bookmark())
             for reference in job.references:
-                reference.mark()
+                reference.take_position()
         if job.refresher is not None:
             with self.watch.timing(Stage.LOAD):
                 self._leaving = job.refresher.plan()
@@ -202,7 +202,7 @@ class RunProgress:
     def refresh(self) -> None:
         """Remove outdated documents that need no decision."""
         if self._job.refresher is not None:
-            self._left |= self._job.refresher.begin(self._first)
+            self._left |= self._job.refresher.remove_documents(self._first)
             if self._follows:  # otherwise `load_index` forgets them
                 self._job.index.tombstone(self.forgotten)
 
@@ -222,7 +222,7 @@ class RunProgress:
         read = self.watch.timed(Stage.READ, job.source.pages(rest))
         with prefetch(self._pace(read), _PAGES) as pages:
             ahead = self._loaded(pages)
-            yield in_order(lambda page: job.prepare(page, self.watch), ahead, job.threads)
+            yield ordered_map(lambda page: job.prepare(page, self.watch), ahead, job.threads)
 
     def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         if not self._follows:
@@ -261,7 +261,7 @@ class RunProgress:
         """Decide the next batch; RunAborted if it exceeds a limit of `abort_if`."""
         with self.watch.timing(Stage.DECIDE):
             if self._job.snapshots:
-                self._job.snapshots.relieve(self._job.index)
+                self._job.snapshots.spill_if_large(self._job.index)
             decisions = self._job.decider.decide(batch)
             before = self._decided
             counts = before.counts + Counts.of(decisions, self._job.about.similar_from)
@@ -364,7 +364,7 @@ def load_index(
                 progress.stage(
                     Message("reading the index from the target; its snapshot: {why}", why=why_not)
                 )
-            read_index(target, snapshots, index, progress, stop)
+            fill_from_target(target, snapshots, index, progress, stop)
         index.tombstone(forgotten)
 
     counts = None
@@ -376,7 +376,7 @@ def load_index(
         index.load_later(counts, load)
 
 
-def read_index(
+def fill_from_target(
     target: Target,
     snapshots: Snapshots | None,
     index: KeptIndex,
@@ -394,6 +394,6 @@ def read_index(
             progress.advance(kept)
             yield page
             if snapshots:
-                snapshots.relieve(index)
+                snapshots.spill_if_large(index)
 
     index.rebuild(counted)

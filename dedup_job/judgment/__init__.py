@@ -15,7 +15,7 @@ from dedup_job.judgment.features import GUARDS, in_words
 from dedup_job.judgment.model import FEATURE_NAMES, KINDS, Model, TextKind, load_model
 from dedup_job.judgment.tables import build_tables, table_digest
 from dedup_job.native.bytes_column import Texts, pack
-from dedup_job.native.snapshot import cache_file, kept_arrays
+from dedup_job.native.snapshot import cache_file, load_or_build
 
 UNLIKELY: Final = "unlikely"
 """The reason of a refused pair without a guard: the model finds duplicates unlikely."""
@@ -107,9 +107,9 @@ class Judge:
             )
 
         tables = cache_file("judge", table_digest())
-        self.core = kept_arrays(tables, made_of, lambda: build_tables(lexicon))
+        self.core = load_or_build(tables, made_of, lambda: build_tables(lexicon))
 
-    def read(self, texts: TextsOrParsed) -> _core.ReadTexts:
+    def parsed(self, texts: TextsOrParsed) -> _core.ReadTexts:
         """Return n texts parsed for comparison."""
         if isinstance(texts, _core.ReadTexts):
             return texts
@@ -122,7 +122,7 @@ class Judge:
 
         Columns: images, choices, has an answer, has an explanation; the first that differs decides.
         """
-        return self.core.richness(self.read(texts)).view(np.uint32).reshape(-1, 4)
+        return self.core.richness(self.parsed(texts)).view(np.uint32).reshape(-1, 4)
 
     def judge(self, pairs: TextPairs) -> Verdicts:
         """Return the verdicts on c pairs, with similarities if these decide."""
@@ -150,7 +150,7 @@ class Judge:
             for each in differences
         ]
 
-    def weigh(self, text: str, earlier: str) -> VerdictReasons:
+    def verdict_reasons(self, text: str, earlier: str) -> VerdictReasons:
         """Return the reasons of the verdict on a pair of cleaned texts."""
         (found,), _ = self.explain(([text], _ROW, [earlier], _ROW))
         names, kind = FEATURE_NAMES, int(found["kind"])
@@ -167,4 +167,4 @@ class Judge:
     def _pairs(
         self, pairs: TextPairs
     ) -> tuple[_core.ReadTexts, NDArray[np.int64], _core.ReadTexts, NDArray[np.int64]]:
-        return self.read(pairs[0]), pairs[1], self.read(pairs[2]), pairs[3]
+        return self.parsed(pairs[0]), pairs[1], self.parsed(pairs[2]), pairs[3]

@@ -140,7 +140,7 @@ def model_of(text: str, path: Path | str) -> Model:
     if document.get("features") != FEATURE_NAMES:
         _refuse(path, Message("it weighs other features than this version of dedup: train anew"))
     try:
-        kinds = tuple(_kind_of(document["kinds"][name]) for name in KINDS)
+        kinds = tuple(_parsed_kind(document["kinds"][name]) for name in KINDS)
         off = tuple(map(str, document.get("guards_off", [])))
     except (KeyError, TypeError, ValueError, OverflowError):
         _refuse(path, Message("it is damaged"))
@@ -149,7 +149,7 @@ def model_of(text: str, path: Path | str) -> Model:
     return Model(kinds, off)
 
 
-def _kind_of(document: Mapping[str, Mapping[str, Any]]) -> KindModel:
+def _parsed_kind(document: Mapping[str, Mapping[str, Any]]) -> KindModel:
     parts = {part: _arrays(document[part], kinds) for part, kinds in _PARTS.items()}
     for values in parts["left_out"].values():
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
@@ -167,15 +167,15 @@ def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any
     return {name: np.array(part[name], dtype=kind) for name, kind in kinds.items()}
 
 
-def part_of(arrays: Mapping[str, Sequence[float]]) -> dict[str, dict[str, list[float]]]:
+def kind_json(arrays: Mapping[str, Sequence[float]]) -> dict[str, dict[str, list[float]]]:
     """Return the entry of a kind in a file; arrays: of trees, calibration and left_out by name."""
     return {part: {name: list(arrays[name]) for name in names} for part, names in _PARTS.items()}
 
 
-def document_of(
+def model_json(
     kinds: Mapping[str, object], sources: object, guards_off: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the JSON document of a file; kinds: the `part_of` of each."""
+    """Return the JSON document of a file; kinds: the `kind_json` of each."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -202,7 +202,7 @@ class Labels(NamedTuple):
     same: NDArray[np.bool_]
     groups: NDArray[np.int64]
 
-    def where(self, rows: NDArray[np.bool_]) -> "Labels":
+    def take(self, rows: NDArray[np.bool_]) -> "Labels":
         """Return the labels of some rows."""
         return Labels(self.found[rows], self.same[rows], self.groups[rows])
 
@@ -215,7 +215,7 @@ class Labels(NamedTuple):
         return np.where(self.have_guard(off), 0, np.where(self.found["equal"], 1, probabilities))
 
 
-class Figures(NamedTuple):
+class JoinedByLabel(NamedTuple):
     """The labelled pairs that are joined at a confidence, by label."""
 
     confidence: float
@@ -233,9 +233,9 @@ class FittedModel(NamedTuple):
 
     document: Mapping[str, Any]
     confidence: float
-    shipped: Figures
-    shipped_best: Figures
-    own: Figures
+    shipped: JoinedByLabel
+    shipped_best: JoinedByLabel
+    own: JoinedByLabel
     off: Sequence[str]
     refused: Mapping[str, int]
 
@@ -252,9 +252,9 @@ def learn(labels: Labels, confidence: float, sources: object) -> FittedModel:
         _prior(kind, file["kinds"][name]["calibration"])
         for name, kind in zip(KINDS, shipped.kinds, strict=True)
     ]
-    tried = [_left_out(labels, scores, priors, heeds=True)]
+    tried = [_out_of_fold(labels, scores, priors, heeds=True)]
     if off := _guards_off(labels):
-        tried.append(_left_out(labels, scores, priors, heeds=False))
+        tried.append(_out_of_fold(labels, scores, priors, heeds=False))
     left_out = min(tried, key=lambda found: _loss(labels, found))
     off = 0 if left_out is tried[0] else off
     now = labels.judged(probabilities, 0)
@@ -265,14 +265,14 @@ def learn(labels: Labels, confidence: float, sources: object) -> FittedModel:
     parts = {}
     for code, (name, prior) in enumerate(zip(KINDS, priors, strict=True)):
         chosen, trees = labels.found["kind"] == code, file["kinds"][name]["trees"]
-        curve = _curve(labels.where(chosen), scores[chosen], off, prior)
+        curve = _curve(labels.take(chosen), scores[chosen], off, prior)
         reach = np.concatenate([scores[chosen], file["kinds"][name]["calibration"]["scores"]])
         by_label = {
             side: _thinned(np.sort(np.round(left_out[chosen & (labels.same == alike)], 6))).tolist()
             for side, alike in (("different", False), ("same", True))
         }
-        parts[name] = part_of({**trees, **calibration(*curve, reach), **by_label})
-    document = document_of(parts, [*file["sources"], {**source, "confidence": best}], names)
+        parts[name] = kind_json({**trees, **calibration(*curve, reach), **by_label})
+    document = model_json(parts, [*file["sources"], {**source, "confidence": best}], names)
     return FittedModel(
         document,
         best,
@@ -294,18 +294,18 @@ def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
     return np.interp(likely[free], curve["probabilities"], curve["scores"]), same[free]
 
 
-def _left_out(
+def _out_of_fold(
     labels: Labels, scores: NDArray[np.float64], priors: Sequence[_Prior], *, heeds: bool
 ) -> NDArray[np.float64]:
     found = np.zeros(len(scores))
     for fold in range(FOLDS):
         out = labels.groups % FOLDS == fold
-        off = 0 if heeds else _guards_off(labels.where(~out))
+        off = 0 if heeds else _guards_off(labels.take(~out))
         for code, prior in enumerate(priors):
             own = out & (labels.found["kind"] == code)
             rest = ~out & (labels.found["kind"] == code)
-            slope, shift = _curve(labels.where(rest), scores[rest], off, prior)
-            found[own] = labels.where(own).judged(sigmoid(slope * scores[own] + shift), off)
+            slope, shift = _curve(labels.take(rest), scores[rest], off, prior)
+            found[own] = labels.take(own).judged(sigmoid(slope * scores[own] + shift), off)
     return found
 
 
@@ -315,7 +315,7 @@ def _curve(
     free = ~labels.have_guard(off) & ~labels.found["equal"]
     known, alike = prior
     each = np.full(len(known), _PRIOR / max(len(known), 1))
-    return logistic(
+    return logistic_fit(
         np.concatenate([scores[free], known]),
         np.concatenate([labels.same[free], alike]),
         np.concatenate([np.ones(int(free.sum())), each]),
@@ -365,13 +365,15 @@ def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.take(values, chosen.astype(np.int64))
 
 
-def _figures(likely: NDArray[np.float64], same: NDArray[np.bool_], confidence: float) -> Figures:
+def _figures(
+    likely: NDArray[np.float64], same: NDArray[np.bool_], confidence: float
+) -> JoinedByLabel:
     joined = likely >= confidence
     different, alike = (JoinedCount(int(joined[s].sum()), int(s.sum())) for s in (~same, same))
-    return Figures(confidence, different, alike)
+    return JoinedByLabel(confidence, different, alike)
 
 
-def logistic(
+def logistic_fit(
     scores: NDArray[np.float64],
     same: NDArray[np.bool_],
     weights: NDArray[np.float64] | None = None,

@@ -44,7 +44,7 @@ _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀�
 
 
 @functools.cache
-def folds() -> dict[str, tuple[str, str]]:
+def folding_table() -> dict[str, tuple[str, str]]:
     """Return the folding of each character, with RAISED, LOWERED or JOINED, else "".
 
     RAISED, LOWERED: superscripts and subscripts. JOINED: it depends on its neighbours, or they on
@@ -77,7 +77,7 @@ def _compositions() -> Iterator[tuple[str, str]]:
         for k in range(1, len(parts)):
             base = unicodedata.normalize("NFC", parts[:k] + parts[k + 1 :])
             if len(base) == 1:
-                one, whole = (folds().get(c, (c, ""))[0] for c in (base, character))
+                one, whole = (folding_table().get(c, (c, ""))[0] for c in (base, character))
                 yield one + parts[k], whole
 
 
@@ -254,21 +254,23 @@ def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
     opposites, alike: texts of all groups; opposites_groups, alike_groups: uint32, group of each.
     """
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
-    plain, scripts = zip(*(folds().get(each, (each, "")) for each in characters), strict=True)
+    plain, scripts = zip(
+        *(folding_table().get(each, (each, "")) for each in characters), strict=True
+    )
     code_of = {name: code for code, name in enumerate(_core.CLASSES)}
     sought, (flags, numbers) = sorted(phrases()), zip(*words().values(), strict=True)
     return {
-        **texts_of("folded", plain),
+        **text_tables("folded", plain),
         "scripts": np.array([ord(script or "\0") for script in scripts], np.uint32),
         "classes": np.array([code_of[class_of(each)] for each in characters[:PLANE]], np.uint8),
         "proper": _by_node(lexicon, dict.fromkeys(_proper_nouns(), 1)).astype(np.uint8),
         "weights": _by_node(lexicon, idf()),
-        **texts_of("phrases", sought),
+        **text_tables("phrases", sought),
         "phrase_kinds": np.array([phrases()[one] for one in sought], np.uint32),
-        **texts_of("words", [*words()]),
+        **text_tables("words", [*words()]),
         "word_flags": np.array(flags, np.uint32),
         "word_numbers": np.array(numbers, np.uint32),
-        **texts_of("spellings", [relations().whole.get(word, "") for word in words()]),
+        **text_tables("spellings", [relations().whole.get(word, "") for word in words()]),
         **_grouped("opposites", relations().opposites),
         **_grouped("alike", relations().alike),
     }
@@ -277,10 +279,10 @@ def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
 def _grouped(name: str, groups: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
     numbers = np.repeat(np.arange(len(groups), dtype=np.uint32), [*map(len, groups)])
     members = [member for group in groups for member in group]
-    return texts_of(name, members) | {f"{name}_groups": numbers}
+    return text_tables(name, members) | {f"{name}_groups": numbers}
 
 
-def texts_of(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
+def text_tables(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the two tables of texts: code points, and offsets of the texts."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     return {name: points, f"{name}_offsets": np.cumsum([0, *map(len, texts)])}

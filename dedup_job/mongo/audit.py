@@ -12,10 +12,10 @@ from typing import Any
 
 from dedup_job.messages import LeaseHeld, Message, StateMismatch, joined, message_of
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.audit_rows import Audited, check_page
+from dedup_job.mongo.audit_rows import AuditContext, check_page
 from dedup_job.mongo.commits import unsettled
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.id_keys import place_of, shown
+from dedup_job.mongo.id_keys import reference_name, shown
 from dedup_job.mongo.raw_bson import RawPage
 from dedup_job.mongo.reading import BY_ID, ID_PAGE, ROW_PAGE, estimated
 from dedup_job.mongo.replacing import RunChunks, chunks_of_runs
@@ -36,7 +36,7 @@ ByRun = Counter[tuple[str, str]]
 
 
 @dataclass
-class Checker(Audited):
+class Checker(AuditContext):
     """Reads source, target and ledger once each, and again only if their numbers differ."""
 
     target: Target
@@ -65,7 +65,9 @@ class Checker(Audited):
             self.progress.stage(Message("comparing rows"))
             for collection in target.decided:
                 for page in self._sample(collection, sample):
-                    check_page(self, self._seen(page), are_kept=collection is target.documents)
+                    check_page(
+                        self, self._count_page(page), are_kept=collection is target.documents
+                    )
         self._check_alone(state["token"])
         return int(state["generation"])
 
@@ -82,7 +84,7 @@ class Checker(Audited):
 
     def _check_alone(self, token: int) -> None:
         retry, state = self.target.retry, self.target.state
-        if (lease := retry(state.at_work)) or (retry(state.read) or {}).get("token") != token:
+        if (lease := retry(state.live_lease)) or (retry(state.read) or {}).get("token") != token:
             raise LeaseHeld(
                 "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
                 "of it. Check again when it is done.",
@@ -90,7 +92,7 @@ class Checker(Audited):
                 who=str(holder(lease)) if lease else Message("another process"),
             )
 
-    def _seen(self, page: RawPage) -> RawPage:
+    def _count_page(self, page: RawPage) -> RawPage:
         self._done += len(page)
         self.progress.advance(self._done)
         return page
@@ -98,8 +100,8 @@ class Checker(Audited):
     def _compare_ids(self) -> None:
         target, tally, known = self.target, self.tally, [0, 0]
         for page in target.reader(target.source).scan(ID_PAGE, None, BY_ID):
-            keys = self._seen(page).keys.list()
-            in_target, in_ledger = (target.held_in_order(c, keys) for c in target.decided)
+            keys = self._count_page(page).keys.list()
+            in_target, in_ledger = (target.present_sorted_keys(c, keys) for c in target.decided)
             decided, twice = in_target | in_ledger, in_target & in_ledger
             known = [known[0] + len(in_target), known[1] + len(in_ledger)]
             tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
@@ -115,11 +117,11 @@ class Checker(Audited):
         self.progress.stage(Message("looking for what only {name} holds", name=name))
         for page in target.reader(collection).scan(ID_PAGE, None, BY_ID):
             keys = page.keys.list()
-            in_source = target.held_in_order(target.source, keys)
+            in_source = target.present_sorted_keys(target.source, keys)
             alone = [key for key in keys if key not in in_source]
             self.tally.add(Check.GONE, 0, alone)
             if collection is target.documents:
-                twice = target.held_in_order(target.ledger, alone)
+                twice = target.present_sorted_keys(target.ledger, alone)
                 self.tally.add(Check.TWICE, len(alone), [*twice])
 
     def _find_originals(self) -> None:
@@ -131,19 +133,21 @@ class Checker(Audited):
                 groups.add(group)
         duplicates = {"decision": "duplicate"}
         for page in target.reader(target.ledger).scan(ROW_PAGE, duplicates, _NAMED):
-            pairs = [(row, key) for row in self._seen(page) if (key := id_keys.named_key(row.raw))]
-            keys = {key for _, key in pairs if not place_of(key)}
-            missing = keys - target.held_by(target.documents, [*keys])
+            pairs = [
+                (row, key) for row in self._count_page(page) if (key := id_keys.named_key(row.raw))
+            ]
+            keys = {key for _, key in pairs if not reference_name(key)}
+            missing = keys - target.present_keys(target.documents, [*keys])
             lost_pairs = ((row, key) for row, key in pairs if key in missing)
             alone = [p for p in lost_pairs if raw_bson.field(p[0].raw, "group") not in groups]
             # rows of documents that the source lacks cannot be decided again, nor reverted
-            own = target.held_by(target.source, [row.key for row, _ in alone])
+            own = target.present_keys(target.source, [row.key for row, _ in alone])
             lost = [_of(shown(row.key), shown(key)) for row, key in alone if row.key in own]
             self.tally.add(Check.ORIGINAL, len(pairs), lost)
             if references := {key for _, key in pairs} - keys:
                 missing = references - target.texts([*references]).keys()
                 absent = ((row, key) for row, key in pairs if key in missing)
-                lost = [_of(shown(r.key), _of(shown(k), place_of(k))) for r, k in absent]
+                lost = [_of(shown(r.key), _of(shown(k), reference_name(k))) for r, k in absent]
                 self.tally.add(Check.ELSEWHERE, len(references), lost)
 
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
@@ -163,7 +167,7 @@ class Checker(Audited):
         if not sample:
             return reader.scan(ROW_PAGE) if sample is None else ()
         ids = reader.aggregate([{"$sample": {"size": sample}}, {"$project": BY_ID}])
-        keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
+        keys = dict.fromkeys(id_keys.id_key_in(bytes(one.raw)) for one in ids)
         return reader.fetch([*keys], ROW_PAGE)
 
 
@@ -237,7 +241,7 @@ def _counted(target: TargetReader) -> ByRun:
     return numbers
 
 
-def held_counts(target: TargetReader) -> Counts:
+def stored_counts(target: TargetReader) -> Counts:
     """Return the counts of target and ledger; rows of unknown decisions count as quarantined."""
     superseded = {"$gt": ["$kept_by", None]}
     by = {"d": "$decision", "r": "$reason", "a": "$against", "k": superseded}

@@ -24,7 +24,7 @@ from dedup_job.judgment import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Storing
-from dedup_job.mongo.id_keys import MALFORMED, equality_key, place_of, shown, shown_value
+from dedup_job.mongo.id_keys import MALFORMED, equality_key, reference_name, shown, shown_value
 from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pair_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import BY_ID
@@ -50,7 +50,7 @@ class Original(NamedTuple):
 
 
 @dataclass
-class Audited:
+class AuditContext:
     """A target to check, the tools that decide its documents again, and a tally of findings."""
 
     target: TargetReader
@@ -74,9 +74,9 @@ class Audited:
     def originals(self, keys: Iterable[bytes]) -> dict[bytes, Original]:
         """Return kept documents by key, also of later runs; missing ones are omitted."""
         own, target = [*dict.fromkeys(keys)], self.target
-        local = [key for key in own if not place_of(key)]
+        local = [key for key in own if not reference_name(key)]
         found = {key: Original(text) for key, text in target.texts(own).items()}
-        marks = target.reader(target.documents).some(local, target.rows.marks_only)
+        marks = target.reader(target.documents).find_by_key(local, target.rows.marks_only)
         groups = groups_in([row.key for row in marks], [row.raw for row in marks])
         for key, raw in marks:
             if key in found:
@@ -106,7 +106,7 @@ class _Stored:
 Rows = list[_Stored]
 
 
-def check_page(audited: Audited, page: Sequence[RawDocument], *, are_kept: bool) -> None:
+def check_page(audited: AuditContext, page: Sequence[RawDocument], *, are_kept: bool) -> None:
     """Compare stored documents or rows with newly encoded ones; add findings to `audited.tally`."""
     lines, rows, by_run = list[str](), Rows(), attrgetter("run")
     for row in page:
@@ -120,7 +120,7 @@ def check_page(audited: Audited, page: Sequence[RawDocument], *, are_kept: bool)
     audited.tally.add(Check.DIFFERS, len(page), lines)
 
 
-def _unlike(audited: Audited, rows: Rows) -> list[str]:
+def _unlike(audited: AuditContext, rows: Rows) -> list[str]:
     try:
         expected = _encoded(audited, rows)
     except _WRONG:
@@ -131,7 +131,7 @@ def _unlike(audited: Audited, rows: Rows) -> list[str]:
     return [_difference(one.key, one.compared, now) for one, now in both if one.compared != now]
 
 
-def _kept_document(audited: Audited, row: RawDocument) -> _Stored:
+def _kept_document(audited: AuditContext, row: RawDocument) -> _Stored:
     text, mark = audited.target.rows.read(row)
     if text is None or mark is None:
         raise ValueError("no text or no mark")
@@ -141,7 +141,7 @@ def _kept_document(audited: Audited, row: RawDocument) -> _Stored:
     return _Stored(row.key, compared, own, mark.run, document, pair, mark.fingerprint, text=text)
 
 
-def _decide_kept(audited: Audited, rows: Rows) -> None:
+def _decide_kept(audited: AuditContext, rows: Rows) -> None:
     now = audited.fingerprint([one.text for one in rows]).values.tolist()
     same = [one for one, value in zip(rows, now, strict=True) if one.fingerprint == value]
     _compare_with_source(audited, same)
@@ -151,7 +151,7 @@ def _decide_kept(audited: Audited, rows: Rows) -> None:
     audited.tally.add(Check.CONTRADICTS, 0, apart)
 
 
-def _compare_with_source(audited: Audited, rows: Rows) -> None:
+def _compare_with_source(audited: AuditContext, rows: Rows) -> None:
     stored = {one.key: one.document for one in rows if one.document}
     source = audited.target.origin.documents([*stored])
     texts = audited.target.cleaned(source)
@@ -162,13 +162,13 @@ def _compare_with_source(audited: Audited, rows: Rows) -> None:
     audited.tally.add(Check.CHANGED, len(source), [key for key in source if key not in unchanged])
 
 
-def _compare_nearest(audited: Audited, rows: Rows) -> list[bytes]:
+def _compare_nearest(audited: AuditContext, rows: Rows) -> list[bytes]:
     # documents of other collections may have changed
-    pairs = [one for one in rows if one.pair.of and not place_of(one.pair.of)]
+    pairs = [one for one in rows if one.pair.of and not reference_name(one.pair.of)]
     originals = audited.originals(one.pair.of for one in pairs)
     pairs = [p for p in pairs if p.pair.of in originals and originals[p.pair.of].run <= p.run]
     nearest = [originals[one.pair.of].text for one in pairs]
-    now, apart = audited.recheck.keep_apart([one.text for one in pairs], nearest), list[bytes]()
+    now, apart = audited.recheck.apart_reasons([one.text for one in pairs], nearest), list[bytes]()
     for one, (kind, similarity, probability) in zip(pairs, now, strict=True):
         if kind is None:
             apart.append(one.key)
@@ -181,7 +181,7 @@ def _compare_nearest(audited: Audited, rows: Rows) -> list[bytes]:
     return apart
 
 
-def _ledger_row(audited: Audited, row: RawDocument) -> _Stored:
+def _ledger_row(audited: AuditContext, row: RawDocument) -> _Stored:
     values = bson.decode(row.raw, raw_bson.LENIENT)
     reason, document = Reason(values["reason"]), stored_document(row, audited.target.origin)
     pair, refusal = NO_PAIR, None
@@ -198,7 +198,7 @@ def _ledger_row(audited: Audited, row: RawDocument) -> _Stored:
     return _Stored(row.key, compared, values, run, document, pair, 0, reason, refusal)
 
 
-def _decide_rows(audited: Audited, rows: Rows) -> None:
+def _decide_rows(audited: AuditContext, rows: Rows) -> None:
     source = audited.target.origin.documents([row.key for row in rows])
     for row in rows:
         row.source = source.get(row.key)
@@ -210,7 +210,7 @@ def _decide_rows(audited: Audited, rows: Rows) -> None:
     _decide_again(audited, [row for row in rows if not row.refusal])
 
 
-def _check_skipped(audited: Audited, rows: Rows) -> None:
+def _check_skipped(audited: AuditContext, rows: Rows) -> None:
     # quarantined ones wait for a person, who may raise the limit
     wrong, changed = list[bytes](), list[bytes]()
     for row in rows:
@@ -225,7 +225,7 @@ def _check_skipped(audited: Audited, rows: Rows) -> None:
     audited.tally.add(Check.CHANGED, len(rows), changed)
 
 
-def _decide_again(audited: Audited, rows: Rows) -> None:
+def _decide_again(audited: AuditContext, rows: Rows) -> None:
     originals = audited.originals(row.pair.of for row in rows)
     wrong, apart, elsewhere, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     again, lines = list[tuple[_Stored, str]](), list[str]()
@@ -246,19 +246,19 @@ def _decide_again(audited: Audited, rows: Rows) -> None:
         elif not (row.document or row.source):
             continue
         elif not is_proved:
-            is_exact = row.reason is Reason.EXACT and not place_of(key)
+            is_exact = row.reason is Reason.EXACT and not reference_name(key)
             apart += [row.key] if is_exact else []
-            if row.document and not is_exact and not place_of(key):
+            if row.document and not is_exact and not reference_name(key):
                 lines.append(Message("{id}: its digest is of another text", id=shown(row.key)))
             continue
         again.append((row, original.text))
     # a superseded copy was decided before its original
     pairs = [(row.text, text)[:: -1 if "kept_by" in row.values else 1] for row, text in again]
-    decided = audited.recheck.decide([a for a, _ in pairs], [b for _, b in pairs])
+    decided = audited.recheck.decide_pairs([a for a, _ in pairs], [b for _, b in pairs])
     for (row, _), now in zip(again, decided, strict=True):
         if isinstance(now, str):
-            (elsewhere if place_of(row.pair.of) else apart).append(row.key)
-        elif audited.own_rules and not place_of(row.pair.of):
+            (elsewhere if reference_name(row.pair.of) else apart).append(row.key)
+        elif audited.own_rules and not reference_name(row.pair.of):
             row.reason, row.pair = now.reason, _as_decided(row, now.pair)
     audited.tally.add(Check.CHANGED, len(rows), changed)
     wrong += apart if audited.own_rules else ()
@@ -285,7 +285,7 @@ def _near(old: float | None, now: float | None) -> float | None:
     return old if is_near else now
 
 
-def _encoded(audited: Audited, rows: Rows) -> list[bytes]:
+def _encoded(audited: AuditContext, rows: Rows) -> list[bytes]:
     run, decisions = rows[0].run, _decisions(rows)
     if rows[0].reason is None:
         return audited.target.rows.marks(strings_of([one.key for one in rows]), decisions, run)
@@ -297,7 +297,7 @@ def _encoded(audited: Audited, rows: Rows) -> list[bytes]:
 
 def _decisions(rows: Rows) -> Decisions:
     pairs = [one.pair for one in rows]
-    elsewhere = [place_of(pair.of) if pair.of else "" for pair in pairs]
+    elsewhere = [reference_name(pair.of) if pair.of else "" for pair in pairs]
     collections = ("", *dict.fromkeys(filter(None, elsewhere)))
     prints = np.array([one.fingerprint for one in rows], dtype=np.uint64)
     names = Names(NAMES.kinds, NAMES.richer, collections)
@@ -317,7 +317,7 @@ def _decisions(rows: Rows) -> Decisions:
     differences = {row: pair.differences for row, pair in enumerate(pairs) if pair.differences}
     refusals = {row: one.refusal for row, one in enumerate(rows) if one.refusal}
     voids = {row: one.values["void"] for row, one in enumerate(rows) if one.values.get("void")}
-    missing = {row: tuple(map(id_keys.stored, void)) for row, void in voids.items()}
+    missing = {row: tuple(map(id_keys.key_from_value, void)) for row, void in voids.items()}
     originals = strings_of([pair.of for pair in pairs])
     return replace(made, of=originals, differences=differences, missing=missing, refusals=refusals)
 
@@ -334,7 +334,7 @@ def _difference(key: bytes, stored: bytes, expected: bytes) -> Message:
     inner = MARK.encode()
     if names == [inner] and inner in before and inner in after:
         return _difference(key, *(raw_bson.value(raw, inner) for raw in (stored, expected)))
-    parts = (raw_bson.document(*(own.get(n, b"") for n in names)) for own in (before, after))
+    parts = (raw_bson.join_fields(*(own.get(n, b"") for n in names)) for own in (before, after))
     old, new = (bson.decode(part, raw_bson.LENIENT) for part in parts)
     values = {"id": shown(key), "stored": shown_value(old), "expected": shown_value(new)}
     return Message("{id}: stored {stored}, expected {expected}", **values)

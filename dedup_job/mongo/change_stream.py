@@ -67,7 +67,7 @@ class Bookmark:
     decided: int = 0  # number of documents decided by then
 
 
-class NotFollowed(Exception):
+class ChangesUnavailable(Exception):
     """The changes cannot be read; its text says why, "" for a server without change streams."""
 
 
@@ -130,27 +130,27 @@ class ReadAfter(ReadConcern):
 
 
 def position(collection: RawDocuments) -> Position:
-    """Return the present end of the change stream; NotFollowed if the server has none."""
+    """Return the present end of the change stream; ChangesUnavailable if the server has none."""
     client = collection.database.client
     if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
-        raise NotFollowed("")
+        raise ChangesUnavailable("")
     for _ in range(_TRIES):  # a stream that begins with an event has no token of the moment
         with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
             token = stream.resume_token
         if token is not None:
             break
     if (time := operation_time(client)) is None or token is None:
-        raise NotFollowed("")
+        raise ChangesUnavailable("")
     return Position(dict(token), _uuid_of(collection), time)
 
 
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return the changes after `since`, at least to `until`; NotFollowed for a gap or too many."""
+    """Return the changes from `since` to `until` or later; too many or a gap: ChangesUnavailable."""
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
-        raise NotFollowed("")
+        raise ChangesUnavailable("")
 
     def ends(_: Sequence[Event], at: Token) -> bool:
         return bool(at["_data"] >= until["_data"])  # tokens are ordered
@@ -160,7 +160,9 @@ def changes(
         for event in events:
             found.enter(event)
         if len(found) > MOST:
-            raise NotFollowed(Message("more than {most:,} documents changed since", most=MOST))
+            raise ChangesUnavailable(
+                Message("more than {most:,} documents changed since", most=MOST)
+            )
     return found
 
 
@@ -170,7 +172,7 @@ def arrivals(
     """Wait for events after the token `since`, until `over` is true or for 20 seconds.
 
     Return the events of 0.2 seconds from the first one on, and the token behind them. Raises
-    NotFollowed if the oplog or the collection is gone.
+    ChangesUnavailable if the oplog or the collection is gone.
     """
     end = time.monotonic() + _WAIT_SECONDS
 
@@ -183,16 +185,16 @@ def arrivals(
     return _events(collection, fields, since, ends, int(_GATHER_SECONDS * 1000))
 
 
-def in_parts(keys: set[bytes]) -> list[list[bytes]]:
+def sorted_key_lists(keys: set[bytes]) -> list[list[bytes]]:
     """Return keys in one list in `_id` order, or in a list for each if their order is unknown."""
     try:
-        return [in_order(keys)] if keys else []
-    except NotFollowed:
+        return [sort_keys(keys)] if keys else []
+    except ChangesUnavailable:
         return [[key] for key in sorted(keys)]
 
 
-def in_order(keys: set[bytes]) -> list[bytes]:
-    """Return keys in `_id` order; NotFollowed for types of ids that only the server can order."""
+def sort_keys(keys: set[bytes]) -> list[bytes]:
+    """Return keys in `_id` order; ChangesUnavailable if only the server can order them."""
     kinds = {key[0] for key in keys}
     if kinds <= {_OBJECT_ID}:
         return sorted(keys)
@@ -202,10 +204,10 @@ def in_order(keys: set[bytes]) -> list[bytes]:
         return sorted(keys, key=lambda key: int.from_bytes(key[_VALUE:], "little", signed=True))
     if kinds <= {_BINARY} and len({key[: _VALUE + 5] for key in keys}) == 1:
         return sorted(keys)  # of one length and subtype, as UUIDs are
-    raise NotFollowed(Message("ids of these types are compared"))
+    raise ChangesUnavailable(Message("ids of these types are compared"))
 
 
-def once(keys: Set[bytes]) -> set[bytes]:
+def distinct_keys(keys: Set[bytes]) -> set[bytes]:
     """Return keys without repetitions; numbers of equal value but other types are one id."""
     return {*{id_keys.equality_key(key): key for key in keys}.values()}
 
@@ -216,11 +218,13 @@ def _uuid_of(collection: RawDocuments) -> bytes:
     except OperationFailure as e:
         if e.code != UNAUTHORIZED:
             raise
-        raise NotFollowed(Message("the user has no right to listCollections of the source")) from e
+        raise ChangesUnavailable(
+            Message("the user has no right to listCollections of the source")
+        ) from e
     if row is None:
-        raise NotFollowed(Message("the source is gone"))
+        raise ChangesUnavailable(Message("the source is gone"))
     if row["options"].get("collation"):
-        raise NotFollowed(Message("the source has a collation"))
+        raise ChangesUnavailable(Message("the source has a collation"))
     return bytes(row["info"]["uuid"])
 
 
@@ -238,7 +242,7 @@ def _events(
         at = stream.resume_token or since  # the first answer may say all, without waiting
         while len(found) < EVENTS and not ends(found, at):
             if not stream.alive:
-                raise NotFollowed(Message("its change stream ended"))
+                raise ChangesUnavailable(Message("its change stream ended"))
             if (event := stream.try_next()) is not None:
                 found.append(_event(event, fields))
             at = stream.resume_token or at
@@ -248,7 +252,7 @@ def _events(
 def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
-        raise NotFollowed(Message("the collection had a change of kind {kind!r}", kind=kind))
+        raise ChangesUnavailable(Message("the collection had a change of kind {kind!r}", kind=kind))
     key = raw_bson.fields(event["documentKey"])
     pairs = [(f"{name}.", f"{text}.") for name in event["fields"] for text in fields.dotted]
     touched = any(text.startswith(name) or name.startswith(text) for name, text in pairs)
@@ -263,13 +267,13 @@ def _translated() -> Iterator[None]:
         if is_transient(e):
             raise
         if not isinstance(e, OperationFailure) or e.code == _NO_STREAMS:
-            raise NotFollowed("") from e
+            raise ChangesUnavailable("") from e
         reason = Message("the server refuses its change stream (code {code})", code=e.code)
         if e.code == UNAUTHORIZED:
             reason = Message("the user has no right to changeStream on the source")
         elif e.code in _HISTORY_LOST:
             reason = Message("the server's oplog does not go back that far")
-        raise NotFollowed(reason) from e
+        raise ChangesUnavailable(reason) from e
 
 
 class ChangeStore:
@@ -302,5 +306,5 @@ class ChangeStore:
 
     def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
         self.collection.delete_many(id_keys.id_filter(keys))
-        rows = strings_of([raw_bson.document(key, fields) for key in keys])
+        rows = strings_of([raw_bson.join_fields(key, fields) for key in keys])
         insert(self.collection, rows, None)

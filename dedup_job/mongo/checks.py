@@ -24,12 +24,12 @@ from dedup_job.mongo.connection import (
     Client,
     Namespace,
     is_transient,
-    lacking,
+    missing_right_error,
     suppress_codes,
 )
 from dedup_job.mongo.database_settings import Rule
 from dedup_job.mongo.source import Source
-from dedup_job.text_fields import text_fields, texts_in, values_in
+from dedup_job.text_fields import text_field_summary, texts_in, values_in
 
 _SERVER_DATABASES = ("admin", "config", "local")
 _EXPIRES = "expireAfterSeconds"
@@ -103,7 +103,7 @@ def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
     for found in source.collection.find(source.query).sort("_id", 1).limit(_FIRST):
         with suppress(BSONError, ValueError, OverflowError):  # it will be quarantined
             documents.append(raw_bson.decoded(bytes(found.raw)))
-            absent = [path for path in absent if not _leads(documents[-1], path)]
+            absent = [path for path in absent if not _has_path(documents[-1], path)]
             content = source.fields.content(documents[-1])
             texts += isinstance(content, str)
             strange += isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
@@ -111,13 +111,13 @@ def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
             return
     choices = Message(
         "{fields} Name one with --field, or the documents that have it with --query.",
-        fields=text_fields(documents),
+        fields=text_field_summary(documents),
     )
     for path in absent if documents else ():
         query = {"$and": [source.query, {".".join(path): {"$exists": True}}]}
         with suppress(ExecutionTimeout):
             later = source.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
-            if later is not None and _leads(raw_bson.decoded(bytes(later.raw)), path):
+            if later is not None and _has_path(raw_bson.decoded(bytes(later.raw)), path):
                 continue
         field, rule, hint = ".".join(path), rule_of.get(path), choices
         if rule is not None:
@@ -140,7 +140,7 @@ def check_fields(source: Source, rules: Sequence[Rule] = ()) -> None:
         )
 
 
-def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
+def _has_path(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
     value: Any = decoded
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
@@ -223,7 +223,7 @@ def check_rights(client: Client, needed: Sequence[tuple[AnyCollection, Sequence[
         granted = {action for privilege in own for action in privilege["actions"]}
         if missing := [action for action in actions if action not in granted]:
             name = collection.full_name
-            raise lacking(Message("{actions} on {name}", actions=missing[0], name=name))
+            raise missing_right_error(Message("{actions} on {name}", actions=missing[0], name=name))
 
 
 def check_target_lasts(target: AnyCollection) -> None:
@@ -233,7 +233,9 @@ def check_target_lasts(target: AnyCollection) -> None:
     whys = dict[str, Message | None]()
     with suppress_codes(UNAUTHORIZED):  # the end of a run finds losses
         rows = [*database.list_collections(filter={**own, "type": "collection"})]
-        whys = {row["name"]: _why_lost(row["options"], database[row["name"]]) for row in rows}
+        whys = {
+            row["name"]: _options_problem(row["options"], database[row["name"]]) for row in rows
+        }
     for name, why in whys.items():
         if why is not None:
             raise StateMismatch(
@@ -243,7 +245,7 @@ def check_target_lasts(target: AnyCollection) -> None:
             )
 
 
-def _why_lost(options: Mapping[str, Any], collection: AnyCollection) -> Message | None:
+def _options_problem(options: Mapping[str, Any], collection: AnyCollection) -> Message | None:
     if options.get("capped"):
         return Message("is capped: it removes its oldest documents when it is full")
     expires = [index["name"] for index in collection.list_indexes() if _EXPIRES in index]
@@ -293,7 +295,7 @@ def check_same_source(former: str, now: str, target: str) -> None:
         )
 
 
-def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
+def settings_mismatch(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
     """Return a message with the settings that differ from the target's stamp, and the remedy."""
     before, after = dict(values_in(former)), dict(values_in(now))
     differing = {
@@ -345,7 +347,7 @@ class TextField(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SourceCandidate:
     """A collection that may be a source; fields: the most likely text field first."""
 
     name: str
@@ -357,7 +359,7 @@ class Candidate:
 class Overview:
     """The largest collections; more: the number of smaller, empty and uncounted ones."""
 
-    largest: Sequence[Candidate]
+    largest: Sequence[SourceCandidate]
     more: int
 
 
@@ -372,7 +374,9 @@ def look_around(client: Client, database: str | None) -> Overview:
             found = client[name.database][name.collection]
             counted.append((found.estimated_document_count(), name))
     counted.sort(key=lambda one: (-one[0], str(one[1])))
-    largest = [Candidate(str(n), size, _fields(client, n)) for size, n in counted[:_SHOWN] if size]
+    largest = [
+        SourceCandidate(str(n), size, _fields(client, n)) for size, n in counted[:_SHOWN] if size
+    ]
     return Overview(largest, len(names) - len(largest))
 
 

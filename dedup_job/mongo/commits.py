@@ -21,10 +21,10 @@ from dedup_job.mongo.connection import (
     AnyCollection,
     Client,
     RetryPolicy,
-    refused_writes,
+    write_errors,
 )
 from dedup_job.mongo.id_keys import shown_value
-from dedup_job.mongo.reading import Reader, packed
+from dedup_job.mongo.reading import Reader, batched_by_size
 from dedup_job.mongo.state import LAST_WORD_SECONDS, State
 from dedup_job.native.bytes_column import BytesColumn
 
@@ -44,7 +44,7 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
     """Insert raw documents; BulkWriteError names the refused ones, after all others."""
     errors: dict[str, list[Any]] = {"writeErrors": [], "writeConcernErrors": []}
     labels, first = set[str](), 0
-    for part in packed(rows.list(), len, _MOST_BYTES, MOST_ROWS):
+    for part in batched_by_size(rows.list(), len, _MOST_BYTES, MOST_ROWS):
         raws = [*map(RawBSONDocument, part)]
         command: dict[str, Any] = {"insert": collection.name, "documents": raws, "ordered": False}
         if session is None:  # a transaction has its own
@@ -68,7 +68,7 @@ def writers_for(client: Client) -> int:
     return min(max(cores // 2, 2), 8)
 
 
-class Record(NamedTuple):
+class JournalRecord(NamedTuple):
     """The record of a commit in the journal, by which it is reverted."""
 
     run: int
@@ -84,7 +84,7 @@ class Record(NamedTuple):
         return {"run": self.run, "keys": Binary(keys), "first": self.first}
 
 
-NOTHING = Record(0)
+NOTHING = JournalRecord(0)
 
 
 class Commits:
@@ -110,7 +110,9 @@ class Commits:
         """Write an empty journal row for each session; target: the `id` of its state."""
         token = self._state.token
         values = {"target": target, "token": token, NUMBER: self.generation}
-        owns = ({"_id": _row(n), "token": {"$not": {"$gt": token}}} for n in range(self._at_once))
+        owns = (
+            {"_id": _row_id(n), "token": {"$not": {"$gt": token}}} for n in range(self._at_once)
+        )
         rows = [ReplaceOne(own, values, upsert=True) for own in owns]
         self._repeated(lambda: self._journal.bulk_write(rows, ordered=False))
 
@@ -120,13 +122,15 @@ class Commits:
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             self._journal.with_options(write_concern=WriteConcern(1)).delete_many(settled)
 
-    def commit(self, writes: Writes, values: Mapping[str, Any], record: Record = NOTHING) -> None:
+    def commit(
+        self, writes: Writes, values: Mapping[str, Any], record: JournalRecord = NOTHING
+    ) -> None:
         """Write and settle a commit; values: fields of the state. Raises the errors of `write`."""
         number = self.generation + 1
         self.write(number, writes, record)
         self.settle(number, values)
 
-    def write(self, number: int, writes: Writes, record: Record) -> None:
+    def write(self, number: int, writes: Writes, record: JournalRecord) -> None:
         """Record and write a commit, repeatedly until the outcome is known.
 
         number: the generation that settles it. LeaseLost if another run took over: on a replica set
@@ -137,7 +141,9 @@ class Commits:
 
         def attempt() -> None:
             with self._transaction(self._sessions[own]) as session:
-                if self._enter(_row(own), {"$lt" if session else "$lte": number}, values, session):
+                if self._enter(
+                    _row_id(own), {"$lt" if session else "$lte": number}, values, session
+                ):
                     writes(session)
 
         self.under_way.add(number)
@@ -151,7 +157,7 @@ class Commits:
         self._repeated(lambda: self._state.settle(number, values))
         self.generation = number
 
-    def revert(self, record: Record, writes: Writes) -> None:
+    def revert(self, record: JournalRecord, writes: Writes) -> None:
         """Revert an unsettled commit of a former holder by `writes`, and clear its record."""
 
         def attempt() -> None:
@@ -167,7 +173,7 @@ class Commits:
         try:
             self._retry(attempt)
         except (PyMongoError, StateMismatch):
-            self._state.confirm()  # after a long sleep the lease may be the reason
+            self._state.recheck_lease()  # after a long sleep the lease may be the reason
             raise
 
     @contextmanager
@@ -195,13 +201,13 @@ class Commits:
         return False
 
 
-def _row(number: int) -> str:
+def _row_id(number: int) -> str:
     return f"journal {number}"
 
 
-def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
+def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[JournalRecord]:
     """Return the commits that the state does not count, last first; StateMismatch if damaged."""
-    records = list[Record]()
+    records = list[JournalRecord]()
     for row in journal.find({NUMBER: {"$gt": state["generation"]}}).sort(NUMBER, -1):
         try:
             records.append(_record_in(row, state["id"]))
@@ -216,13 +222,13 @@ def unsettled(journal: AnyCollection, state: Mapping[str, Any]) -> list[Record]:
     return records
 
 
-def _record_in(row: Mapping[str, Any], target: str) -> Record:
-    keys = raw_bson.document(row["keys"])
+def _record_in(row: Mapping[str, Any], target: str) -> JournalRecord:
+    keys = raw_bson.join_fields(row["keys"])
     own = [keys[one.start : one.end] for one in raw_bson.elements(keys)]
     if row["target"] != target or sum(map(len, own)) != len(row["keys"]):
         raise ValueError("of another target, or cut off")
     first = None if row["first"] is None else int(row["first"])
-    return Record(int(row["run"]), own, first, row["_id"], row[NUMBER])
+    return JournalRecord(int(row["run"]), own, first, row["_id"], row[NUMBER])
 
 
 def insert_once(
@@ -239,7 +245,7 @@ def insert_once(
         insert(collection, rows, session)
     except BulkWriteError as e:
         e.add_note(collection.full_name)
-        refused = refused_writes(e)
+        refused = write_errors(e)
         clashes = [x for x in refused if x.get("code") == DUPLICATE_KEY]
         by_id = clashes and all([*x.get("keyPattern", _BY_ID)] == _BY_ID for x in clashes)
         if not by_id or e.has_error_label("TransientTransactionError"):
@@ -248,7 +254,7 @@ def insert_once(
             if len(clashes) < len(refused):
                 raise
             raws = rows.list()
-            ids = id_keys.id_filter([id_keys.id_element(raw) for raw in raws])
+            ids = id_keys.id_filter([id_keys.id_key_in(raw) for raw in raws])
             if {found.raw for found in Reader(collection).look_up(ids)}.issuperset(raws):
                 return
         raise StateMismatch(

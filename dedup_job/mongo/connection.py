@@ -243,7 +243,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             ) from None
         # the driver's own message may repeat parts of a password that is not escaped
         raise _not_valid(uri, type(e).__name__) from None
-    with translated():
+    with translate_errors():
         once = RetryPolicy(wait - selection, attempt=selection)
         check_version(once(lambda: client.admin.command("hello")))
     database = settings.db
@@ -281,7 +281,7 @@ def operation_time(client: MongoClient[Any]) -> Timestamp | None:
     return time if isinstance(time, Timestamp) else None
 
 
-def lacking(right: str) -> UsageError:
+def missing_right_error(right: str) -> UsageError:
     """Return the error for a user who lacks a right, `actions on collection`."""
     return UsageError(
         "the database user lacks a right: {right}\n{how_to_grant}",
@@ -297,7 +297,7 @@ def is_transient(e: PyMongoError) -> bool:
         return True
     if not isinstance(e, OperationFailure):
         return False
-    errors = refused_writes(e)
+    errors = write_errors(e)
     codes = {error.get("code") for error in errors} - {DUPLICATE_KEY} if errors else {e.code}
     return bool(codes) and codes <= _CODES  # duplicates beside them are of an earlier attempt
 
@@ -312,7 +312,7 @@ def suppress_codes(*codes: int) -> Iterator[None]:
             raise
 
 
-def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
+def write_errors(e: OperationFailure) -> list[Mapping[str, Any]]:
     """Return the errors of the writes that a server refused in a bulk, empty for a single write."""
     details = e.details or {}
     return [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
@@ -384,7 +384,7 @@ def retry_policy(
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Raise pymongo's exceptions of the block as DedupErrors, with exit code and remedy."""
     try:
         yield
@@ -408,7 +408,7 @@ def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
 
 def _operation_failure(e: OperationFailure) -> DedupError:
     code, message = e.code, _first_line(e)
-    if errors := refused_writes(e):
+    if errors := write_errors(e):
         code, message = errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
     if code in _OF_THE_COLLECTION:
         return StateMismatch(
@@ -425,7 +425,7 @@ def _operation_failure(e: OperationFailure) -> DedupError:
             name = f"{database}.{collection}" if collection else database
             action = _ACTIONS.get(command, command)
             right = Message("{actions} on {name}", actions=action, name=name)
-        return lacking(right)
+        return missing_right_error(right)
     if code == AUTHENTICATION_FAILED:
         return UsageError(
             "the server refused user or password. Check DEDUP_URI or the --uri-file, and "

@@ -100,7 +100,7 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
 
     @field_validator("against", mode="before")
     @classmethod
-    def _is_a_list(cls, value: Any) -> Any:
+    def _split_list(cls, value: Any) -> Any:
         return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
     @field_validator("field")
@@ -133,12 +133,12 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
 
     @field_validator("query")
     @classmethod
-    def _is_a_filter(cls, value: str | None) -> str | None:
+    def _check_query(cls, value: str | None) -> str | None:
         parse_query(value)
         return value
 
 
-class By(StrEnum):
+class RuleKind(StrEnum):
     """The kinds of rules for the better of two copies."""
 
     FIRST = "first"
@@ -150,13 +150,13 @@ class By(StrEnum):
     ORDER = "order"
 
 
-_OF_A_FIELD = (By.NEWEST, By.HIGHEST, By.OLDEST, By.ORDER)
+_OF_A_FIELD = (RuleKind.NEWEST, RuleKind.HIGHEST, RuleKind.OLDEST, RuleKind.ORDER)
 
 
 class Rule(NamedTuple):
     """A rule as it is written: `newest:updated`, `order:source=official,books`."""
 
-    by: By
+    by: RuleKind
     path: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
 
@@ -170,11 +170,11 @@ def parse_rule(written: str) -> Rule:
     name, colon, rest = written.partition(":")
     field, equals, ordered = rest.partition("=")
     values = {"rule": written, "rules": _EXPECTED}
-    if name not in list(By):
+    if name not in list(RuleKind):
         raise ValueError(Message("{rule!r} is no rule; expected {rules}", **values))
-    by = By(name)
+    by = RuleKind(name)
     listed = tuple(value.strip() for value in ordered.split(","))
-    fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is By.ORDER)
+    fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is RuleKind.ORDER)
     if not fits or (colon and not field) or (equals and "" in listed):
         raise ValueError(
             Message("{rule!r} is not as that rule is written; expected {rules}", **values)
@@ -222,7 +222,7 @@ class OutputSettings(BaseModel, frozen=True, extra="forbid"):
     @classmethod
     def _known_rules(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
         rules = [str(parse_rule(rule)) for rule in keep]
-        return tuple(takewhile(str(By.FIRST).__ne__, rules))
+        return tuple(takewhile(str(RuleKind.FIRST).__ne__, rules))
 
     @property
     def rules(self) -> list[Rule]:
@@ -316,7 +316,7 @@ class Ranking:
         (one,) = self._parts(better, slice(row, row + 1))
         (two,) = self._parts(worse, slice(worse_row, worse_row + 1))
         differ = (str(rule) for rule, a, b in zip(self.rules, one, two, strict=False) if a != b)
-        return next(differ, str(By.FIRST))
+        return next(differ, str(RuleKind.FIRST))
 
     def _parts(self, documents: Documents, some: slice) -> list[tuple[bytes, ...]]:
         raws, texts = documents.raw.take(documents.rows[some]).list(), documents.texts.take(some)
@@ -325,10 +325,10 @@ class Ranking:
         return [*zip(*columns, ids, strict=True)]
 
     def _column(self, rule: Rule, raws: Sequence[bytes], texts: TextColumn) -> list[bytes]:
-        if rule.by is By.RICHEST:
+        if rule.by is RuleKind.RICHEST:
             rich = self.richness(texts).astype(">u4")
             return [row.tobytes() for row in rich]
-        if rule.by is By.LONGEST:
+        if rule.by is RuleKind.LONGEST:
             return [*map(_LENGTH.pack, texts.lengths.tolist())]
         return [_of_field(rule, _found(raw, rule.path)) for raw in raws]
 
@@ -341,13 +341,13 @@ def _found(raw: bytes, path: Sequence[str]) -> Any:
 
 
 def _of_field(rule: Rule, found: Any) -> bytes:
-    if rule.by is By.ORDER:
+    if rule.by is RuleKind.ORDER:
         better = [*rule.values, found].index(found)
         return _LENGTH.pack(1 + len(rule.values) - better if isinstance(found, str) else 0)
     value = _value(found)
-    if rule.by is By.HIGHEST and not value.startswith(_NUMBER):
+    if rule.by is RuleKind.HIGHEST and not value.startswith(_NUMBER):
         return _MISSING  # a note such as "n/a" is no score
-    if rule.by is By.OLDEST and value != _MISSING:
+    if rule.by is RuleKind.OLDEST and value != _MISSING:
         return _PRESENT + value.translate(_REVERSED)
     return value
 

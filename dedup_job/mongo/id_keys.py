@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dedup_job.messages import Message
 from dedup_job.mongo import raw_bson
-from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
+from dedup_job.native.bytes_column import BytesColumn, concat_rowwise_bytes, strings_of
 from dedup_job.printing import escaped_json
 
 MALFORMED = (  # what json_util and bson raise for a value that they do not take
@@ -83,13 +83,13 @@ def shown(key: bytes) -> str:
     """Return a key as text for people, cut if huge; its first reading is the same `_id`."""
     key = own_key(key)
     if len(key) > _HUGE:
-        begins = raw_bson.fields({"_id": str(storable(key))[:_BEGINS]})
+        begins = raw_bson.fields({"_id": str(lossless_value(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"
     if key[0] == _OBJECT_ID_KIND:  # most are of these kinds, and lists are long
         return key[_HEAD:].hex()
     if key[0] in _INTS:
         return str(int.from_bytes(key[_HEAD:], "little", signed=True))
-    return shown_value(storable(key))
+    return shown_value(lossless_value(key))
 
 
 def shown_value(value: Any) -> str:
@@ -109,7 +109,7 @@ def unmistakable(key: bytes) -> str:
     """Format a key in a form that is read as this `_id` only: `17` might be a string, too."""
     if key[0] == _OBJECT_ID_KIND:
         return f'{{"$oid":"{key[_HEAD:].hex()}"}}'
-    value = storable(key)
+    value = lossless_value(key)
     if value is None or isinstance(value, bool):  # extended JSON has no longer form of these
         return _json(Binary(key, KEY_SUBTYPE), _FORMS[0])
     return _json(value, _FORMS[1]) if isinstance(value, int | float) else shown_value(value)
@@ -120,7 +120,7 @@ def readings(written: str) -> Iterator[Any]:
 
     24 hexadecimal digits are an ObjectId; then extended JSON, as numbers are; then the string
     itself, unless it is the `unmistakable` form of another id. Ids that no BSON value represents
-    are as made by `storable`.
+    are as made by `lossless_value`.
     """
     match = _OBJECT_ID.fullmatch(written)
     values: list[Any] = [ObjectId(match[1])] if match else []
@@ -136,7 +136,7 @@ def readings(written: str) -> Iterator[Any]:
         if key not in keys and _is_id(value):
             keys.add(key)
             yield value
-            if written.startswith(("{", '"')) and written == unmistakable(stored(value)):
+            if written.startswith(("{", '"')) and written == unmistakable(key_from_value(value)):
                 return  # as a command prints it
 
 
@@ -144,7 +144,7 @@ def _is_id(value: Any) -> bool:
     if not isinstance(value, Binary) or value.subtype != KEY_SUBTYPE:
         return not (isinstance(value, dict) and next(iter(value), "").startswith("$"))
     with suppress(ValueError, LookupError, struct.error):
-        return id_element(raw_bson.document(value)) == bytes(value)
+        return id_key_in(raw_bson.join_fields(value)) == bytes(value)
     return False
 
 
@@ -166,7 +166,7 @@ def _with_uuids(value: Any) -> Any:
     return value
 
 
-def id_place(raw: bytes) -> raw_bson.Element:
+def find_id_field(raw: bytes) -> raw_bson.Element:
     """Return the `_id` field; ValueError for a document without one, or with a cut one."""
     for element in raw_bson.elements(raw):  # a server stores _id first
         if element.name == b"_id":
@@ -176,15 +176,15 @@ def id_place(raw: bytes) -> raw_bson.Element:
     raise ValueError("the document has no _id")
 
 
-def id_element(raw: bytes) -> bytes:
+def id_key_in(raw: bytes) -> bytes:
     """Return the key of a raw document, the bytes of its `_id` field; ValueError if it has none."""
-    element = id_place(raw)
+    element = find_id_field(raw)
     return raw[element.start : element.end]
 
 
 def id_value(key: bytes) -> Any:
     """Decode the `_id` of a key; text that is not UTF-8 gets replacement characters."""
-    return bson.decode(raw_bson.document(own_key(key)), codec_options=raw_bson.LENIENT)["_id"]
+    return bson.decode(raw_bson.join_fields(own_key(key)), codec_options=raw_bson.LENIENT)["_id"]
 
 
 def own_key(key: bytes) -> bytes:
@@ -192,7 +192,7 @@ def own_key(key: bytes) -> bytes:
     return key if key.startswith(_OWN, 1) else raw_bson.renamed(key, b"_id")
 
 
-def place_of(key: bytes) -> str:
+def reference_name(key: bytes) -> str:
     """Return the other collection that a document key names, "" if it names none."""
     return "" if key.startswith(_OWN, 1) else key[1 : key.index(0, 1)].decode(errors="replace")
 
@@ -216,8 +216,8 @@ def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
     return same
 
 
-def storable(element: bytes) -> Any:
-    """Decode a key to a value that `stored` encodes to the same bytes."""
+def lossless_value(element: bytes) -> Any:
+    """Decode a key to a value that `key_from_value` encodes to the same bytes."""
     with suppress(BSONError):
         value = id_value(element)
         if (
@@ -228,8 +228,8 @@ def storable(element: bytes) -> Any:
     return Binary(element, KEY_SUBTYPE)
 
 
-def stored(value: Any) -> bytes:
-    """Return the key of a value made by `storable`, or of any `_id`."""
+def key_from_value(value: Any) -> bytes:
+    """Return the key of a value made by `lossless_value`, or of any `_id`."""
     if isinstance(value, Binary) and value.subtype == KEY_SUBTYPE:
         return bytes(value)
     return raw_bson.fields({"_id": value})
@@ -240,11 +240,11 @@ def id_filter(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
     column = strings_of(keys)
     kinds = column.between(0, np.ones_like(column.lengths))
     values = column.between(_HEAD, column.lengths)
-    array = joined([kinds, _numbers(len(column.lengths)), values])
-    one_of = raw_bson.document(
-        bytes([raw_bson.ARRAY]) + b"$in\0" + raw_bson.document(array.data.tobytes())
+    array = concat_rowwise_bytes([kinds, _numbers(len(column.lengths)), values])
+    one_of = raw_bson.join_fields(
+        bytes([raw_bson.ARRAY]) + b"$in\0" + raw_bson.join_fields(array.data.tobytes())
     )
-    return RawBSONDocument(raw_bson.document(bytes([raw_bson.DOCUMENT]) + b"_id\0" + one_of))
+    return RawBSONDocument(raw_bson.join_fields(bytes([raw_bson.DOCUMENT]) + b"_id\0" + one_of))
 
 
 @lru_cache(maxsize=4)
@@ -254,9 +254,9 @@ def _numbers(count: int) -> BytesColumn:
 
 def equal_to(key: bytes, field: str = "_id") -> RawBSONDocument:
     """Return the filter for a field that equals this id on the server, as 5 equals 5.0."""
-    same = raw_bson.document(raw_bson.renamed(key, b"$eq"))
+    same = raw_bson.join_fields(raw_bson.renamed(key, b"$eq"))
     return RawBSONDocument(
-        raw_bson.document(bytes([raw_bson.DOCUMENT]) + field.encode() + b"\0" + same)
+        raw_bson.join_fields(bytes([raw_bson.DOCUMENT]) + field.encode() + b"\0" + same)
     )
 
 
@@ -271,7 +271,7 @@ def equality_key(key: bytes) -> bytes:
         return bytes([raw_bson.STRING]) + head + rest
     if kind in (raw_bson.DOCUMENT, raw_bson.ARRAY):
         inner = (rest[e.start : e.end] for e in raw_bson.elements(rest))
-        return bytes([kind]) + head + raw_bson.document(*map(equality_key, inner))
+        return bytes([kind]) + head + raw_bson.join_fields(*map(equality_key, inner))
     return bytes([_DOUBLE]) + head + _number(id_value(key))
 
 

@@ -68,7 +68,7 @@ class LedgerRows:
                 int(np.searchsorted(rows, row)): raw_bson.fields({"kept_by": rule})
                 for row, rule in kept_by.items()
             }
-            own.append(raw_bson.some(rules, len(rows)))
+            own.append(raw_bson.sparse_column(rules, len(rows)))
         if not (self.stores or alone):
             return raw_bson.documents(*own)
         sizes = np.sum([part.lengths for part in own], axis=0) + _SPARE
@@ -154,7 +154,7 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
     extra = np.flatnonzero(decisions["richer"] | decisions["left_out"])
     special = rows[np.isin(rows, [*named, *extra.tolist()])]
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
-    return [strings_of(shared).take(codes.reshape(-1)), raw_bson.some(more, len(rows))]
+    return [strings_of(shared).take(codes.reshape(-1)), raw_bson.sparse_column(more, len(rows))]
 
 
 def _more(decisions: Decisions, row: int) -> bytes:

@@ -22,8 +22,8 @@ from dedup_job.columns import Decisions
 from dedup_job.native.bytes_column import (
     BytesColumn,
     TextColumn,
+    concat_rowwise_bytes,
     elements_of,
-    joined,
     repeated,
     strings_of,
 )
@@ -178,7 +178,7 @@ def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
     return False
 
 
-def place(raw: bytes, *path: bytes) -> slice:
+def value_slice(raw: bytes, *path: bytes) -> slice:
     """Return the slice of the value at a path of names; KeyError if it is absent."""
     start, end = 0, len(raw)
     for name in path:
@@ -190,7 +190,7 @@ def place(raw: bytes, *path: bytes) -> slice:
 
 def value(raw: bytes, *path: bytes) -> bytes:
     """Return the bytes of the value at a path of names; KeyError if it is absent."""
-    return raw[place(raw, *path)]
+    return raw[value_slice(raw, *path)]
 
 
 def decoded(raw: bytes) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def field(raw: bytes, name: str) -> Any:
     with suppress(BSONError):  # faster, and nearly always so
         return fields_of(raw).get(name)
     found = find(raw, name.encode())
-    return None if found is None else fields_of(document(raw[found.start : found.end]))[name]
+    return None if found is None else fields_of(join_fields(raw[found.start : found.end]))[name]
 
 
 def renamed(element: bytes, name: bytes) -> bytes:
@@ -216,13 +216,13 @@ def renamed(element: bytes, name: bytes) -> bytes:
     return element[:1] + name + element[element.index(0, 1) :]
 
 
-def document(*fields: bytes) -> bytes:
+def join_fields(*fields: bytes) -> bytes:
     """Return a raw document of these raw fields."""
     return b"".join((_INT32.pack(sum(map(len, fields)) + 5), *fields, b"\0"))
 
 
 def fields(values: dict[str, Any]) -> bytes:
-    """Encode values as raw fields, for `document`."""
+    """Encode values as raw fields, for `join_fields`."""
     return bson.encode(values)[4:-1]
 
 
@@ -240,7 +240,7 @@ def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> byte
         field = raw[element.start : element.value] + inner
     else:
         field = _with_texts(raw, element, texts)
-    return document(raw[4 : element.start], field, raw[element.end : -1])
+    return join_fields(raw[4 : element.start], field, raw[element.end : -1])
 
 
 def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
@@ -251,7 +251,7 @@ def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
         read = parts if element.kind == ARRAY else {part.name: part for part in parts}.values()
         own = element.kind == DOCUMENT and OWN_ID.encode()
         new = {e.start: _with_texts(value, e, texts) for e in read if e.name != own}
-        value = document(*(new.get(e.start, value[e.start : e.end]) for e in parts))
+        value = join_fields(*(new.get(e.start, value[e.start : e.end]) for e in parts))
     elif element.kind in _PARTS:
         text = next(texts).encode()
         value = _INT32.pack(len(text) + 1) + text + b"\0" if element.kind == STRING else value
@@ -262,13 +262,13 @@ def without(raw: bytes, *names: bytes) -> bytes:
     """Return the raw document without the top-level fields of these names."""
     if all(name + b"\0" not in raw for name in names):
         return raw  # far cheaper than walking, and nearly always so
-    return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))
+    return join_fields(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))
 
 
 def documents(*parts: BytesColumn) -> BytesColumn:
     """Return n raw documents; the i-th is made of the i-th raw fields of all parts."""
     sizes = np.sum([part.lengths for part in parts], axis=0) + _FRAME
-    return joined([_encoded_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
+    return concat_rowwise_bytes([_encoded_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
 
 
 def document_fields(name: str, values: BytesColumn) -> list[BytesColumn]:
@@ -327,7 +327,7 @@ def renamed_keys(
     return [kinds, names, keys.between(np.where(is_key, begins, 0), keys.lengths)]
 
 
-def some(values: dict[int, bytes], count: int) -> BytesColumn:
+def sparse_column(values: dict[int, bytes], count: int) -> BytesColumn:
     """Return `count` byte strings: `values` by index, the others empty."""
     rows = np.array([*values], dtype=np.int64)
     return strings_of([*values.values()]).scattered(rows, count)

@@ -25,7 +25,7 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Refusal,
-    uncleaned,
+    raw_or_refusal,
 )
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
@@ -36,8 +36,8 @@ from dedup_job.native.bytes_column import (
     BREAK,
     BytesColumn,
     TextColumn,
-    breaks,
-    concatenated,
+    break_column,
+    concat_rowwise,
     pack,
     strings_of,
 )
@@ -102,10 +102,10 @@ class Reader:
         begin, last, ended = None, None, False
         if between is not None:
             begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
-            terms["max"] = RawBSONDocument(raw_bson.document(between[1]))
+            terms["max"] = RawBSONDocument(raw_bson.join_fields(between[1]))
         while not ended and begin != _LARGEST:  # `min` does not take the largest
             if begin is not None:
-                terms["min"] = RawBSONDocument(raw_bson.document(begin))
+                terms["min"] = RawBSONDocument(raw_bson.join_fields(begin))
             page, ended = self._page(terms, size, last, paths)
             if page:
                 yield page
@@ -146,7 +146,7 @@ class Reader:
         """Return the number of documents, counted one by one."""
         return self.retry(lambda: self.collection.count_documents({}, hint="_id_"))
 
-    def some(
+    def find_by_key(
         self,
         keys: Sequence[bytes],
         projection: Mapping[str, Any],
@@ -164,7 +164,7 @@ class Reader:
         self, keys: Sequence[bytes], query: Mapping[str, Any] | None = None
     ) -> set[bytes]:
         """Return the keys that the collection holds, as given; query: an additional filter."""
-        return {row.key for row in self.some(keys, BY_ID, query)}
+        return {row.key for row in self.find_by_key(keys, BY_ID, query)}
 
     def in_columns(
         self,
@@ -187,9 +187,9 @@ class Reader:
             return raw_page(reply, paths)
 
         page = self.retry(read)
-        return page, rows_of(keys, page.keys)
+        return page, row_numbers(keys, page.keys)
 
-    def holds(self, keys: BytesColumn, *, by_name: bool = False) -> NDArray[np.bool_]:
+    def presence_mask(self, keys: BytesColumn, *, by_name: bool = False) -> NDArray[np.bool_]:
         """Return whether the collection holds each of n ids in `_id` order, bool (n,).
 
         It is read from the first id to the last, which is looked up; all are looked up if
@@ -201,7 +201,7 @@ class Reader:
         if n and not by_name and keys.lengths[[0, -1]].max() <= LONGEST_ID:
             begin, between = n - 1, (keys.at(0), keys.at(n - 1))
             for page in self.scan(ID_PAGE, None, BY_ID, between=between):
-                rows = rows_of(keys, page.keys)
+                rows = row_numbers(keys, page.keys)
                 mask[rows[rows >= 0]] = True
         rest = keys.take(slice(begin, n)).list()
         named = self.present_keys(rest)
@@ -245,7 +245,7 @@ def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
         yield part
 
 
-def packed(
+def batched_by_size(
     items: Iterable[T], size: Callable[[T], int], limit: int, most: int
 ) -> Iterator[list[T]]:
     """Yield items in lists of at most `most` items and size `limit`; a larger item is alone."""
@@ -262,10 +262,10 @@ def packed(
 
 def in_commands(keys: Sequence[bytes]) -> Iterator[list[bytes]]:
     """Yield keys in lists that fit into a command each."""
-    return packed(keys, len, COMMAND_BYTES, len(keys))
+    return batched_by_size(keys, len, COMMAND_BYTES, len(keys))
 
 
-def rows_of(keys: BytesColumn, ids: BytesColumn) -> NDArray[np.int64]:
+def row_numbers(keys: BytesColumn, ids: BytesColumn) -> NDArray[np.int64]:
     """Return the row among n keys of each of m ids, -1 if none is the same id; int64 (m,)."""
     row_of = {key: row for row, key in enumerate(keys.list())}
     named = ids.list()
@@ -288,12 +288,12 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, boo
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
     documents = np.frombuffer(reply, dtype=np.uint8)
-    return documents[raw_bson.place(reply, b"cursor", b"firstBatch")], number != 0
+    return documents[raw_bson.value_slice(reply, b"cursor", b"firstBatch")], number != 0
 
 
 def _raw(found: RawBSONDocument) -> RawDocument:
     raw = bytes(found.raw)
-    return RawDocument(id_keys.id_element(raw), raw)
+    return RawDocument(id_keys.id_key_in(raw), raw)
 
 
 def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
@@ -301,7 +301,7 @@ def raw_page(array: Bytes, paths: Paths = ()) -> RawPage:
     fields = [find_fields(array, path) for path in paths or [()]]
     starts, ends, keys, key_ends, *_ = fields[0].T
     for row in np.flatnonzero(key_ends == 0).tolist():
-        key = id_keys.id_place(array[starts[row] : ends[row]].tobytes())
+        key = id_keys.find_id_field(array[starts[row] : ends[row]].tobytes())
         keys[row], key_ends[row] = starts[row] + key.start, starts[row] + key.end
     texts, text_at = list[TextColumn](), np.zeros((len(starts), len(paths)), dtype=np.int64)
     for number, found in enumerate(fields[: len(paths)]):
@@ -324,10 +324,10 @@ def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
     parts = list[TextColumn]()
     for column, at in zip(page.texts, page.text_at.T, strict=True):
-        parts += [breaks((at > 0) & some), column] if parts else [column]
+        parts += [break_column((at > 0) & some), column] if parts else [column]
         plain &= at != 0
         some |= at > 0
-    texts = parts[0] if len(parts) == 1 else concatenated(*(parts or [pack([""] * len(page))]))
+    texts = parts[0] if len(parts) == 1 else concat_rowwise(*(parts or [pack([""] * len(page))]))
     return texts, plain & some
 
 
@@ -397,7 +397,7 @@ class DocumentReader(Reader):
             if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
-        content = uncleaned(self.fields.content(decoded), self._max_chars)
+        content = raw_or_refusal(self.fields.content(decoded), self._max_chars)
         return Document(id_, key, raw, content)
 
 

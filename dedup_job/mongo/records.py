@@ -58,7 +58,7 @@ class Records:
 
     def find(self, written: str) -> list[Record]:
         """Return the records of all readings of a written `_id`, the decided ones first."""
-        keys, stored_keys = [*map(id_keys.stored, readings(written))], dict[bytes, bytes]()
+        keys, stored_keys = [*map(id_keys.key_from_value, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
             rows = Reader(collection).look_up(id_keys.id_filter(keys), BY_ID)
             stored_keys |= {equality_key(row.key): row.key for row in rows}
@@ -71,10 +71,12 @@ class Records:
 
         None if it matches none or several; out: keys that do not count.
         """
-        read = {n: {equality_key(k): k for k in map(id_keys.stored, readings(n))} for n in names}
+        read = {
+            n: {equality_key(k): k for k in map(id_keys.key_from_value, readings(n))} for n in names
+        }
         keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
         target, found = self.target, dict[str, bytes | None]()
-        kept, rows = ({*map(equality_key, target.held_by(c, keys))} for c in target.decided)
+        kept, rows = ({*map(equality_key, target.present_keys(c, keys))} for c in target.decided)
         for name, one in read.items():
             if any(same in out for same in one):
                 continue
@@ -87,7 +89,7 @@ class Records:
         """Yield lists of ledger rows with their records, a list a reply; missing ones omitted."""
         for page in self.target.reader(self.target.ledger).fetch(keys, PAGE):
             rows = {row.key: row for row in page}
-            for documents in self.target.origin.in_parts([*rows]):
+            for documents in self.target.origin.documents_by_page([*rows]):
                 yield [self._with(rows.pop(key), d) for key, d in documents.items()]
             if rows:
                 yield [self._with(row, None) for row in rows.values()]
@@ -102,14 +104,14 @@ class Records:
         """Return the record of the document with this key."""
         source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in Reader(self.target.ledger).some([key], {}):
+        for row in Reader(self.target.ledger).find_by_key([key], {}):
             record = self._with(row, source)[1]
         return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> str | None:
         """Return the text of a document that a key names, "" if it has none, None if missing."""
         target, text = self.target, self.target.texts([key]).get(key)
-        own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
+        own = not id_keys.reference_name(key) and target.present_keys(target.documents, [key])
         return "" if text is None and own else text
 
 
@@ -123,7 +125,7 @@ def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes,
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
     found = target.cleaned(target.origin.documents(keys))
     missing = [key for key in keys if key not in found]
-    rows = target.reader(target.ledger).some(missing, {})
+    rows = target.reader(target.ledger).find_by_key(missing, {})
     stored = {row.key: stored_document(row, target.origin) for row in rows}
     return found | target.cleaned({key: document for key, document in stored.items() if document})
 
@@ -144,8 +146,8 @@ class PairReader:
             (kept if one.decision == KEPT else dropped)[one.key] = None
         target, forms = self.target, self.target.rows
         form = forms.projection if texts else forms.marks_only
-        rows = target.reader(target.ledger).some([*dropped], {DOCUMENT: 0})
-        documents = target.reader(target.documents).some([*kept], form)
+        rows = target.reader(target.ledger).find_by_key([*dropped], {DOCUMENT: 0})
+        documents = target.reader(target.documents).find_by_key([*kept], form)
         found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
         return {one.key: one for one in found}
 
@@ -198,7 +200,7 @@ class PairReader:
         found = self.target.texts(keys)
         if self.target.form.ranking is None:
             return found
-        replaced = [k for k in keys if k not in found and not id_keys.place_of(k)]
+        replaced = [k for k in keys if k not in found and not id_keys.reference_name(k)]
         return found | texts_of_dropped(self.target, replaced)
 
     def named(
@@ -207,7 +209,7 @@ class PairReader:
         """Return a decided document with its ids as people read them; facts: further fields."""
         original_id = self.name(pair.of) if pair.of else ""
         forms = self.name(key), original_id, unmistakable(key)
-        collection = id_keys.place_of(pair.of) if original_id else ""
+        collection = id_keys.reference_name(pair.of) if original_id else ""
         return DecidedDocument(key, decision, reason, pair, *forms, against=collection, **facts)
 
 
@@ -244,14 +246,14 @@ def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
 
 
 def _replacement(row: LabelRow) -> ReplaceOne[Any]:
-    collection = id_keys.place_of(row.document.pair.of)
+    collection = id_keys.reference_name(row.document.pair.of)
     own = (
         raw_bson.renamed(row.document.pair.of, b"of"),
         raw_bson.fields({"against": collection}) if collection else b"",
         raw_bson.renamed(row.document.key, b"id"),
         raw_bson.fields({"name": row.name}),
     )
-    key = RawBSONDocument(raw_bson.document(*own))
+    key = RawBSONDocument(raw_bson.join_fields(*own))
     values = {
         "_id": key,
         "label": str(row.label),

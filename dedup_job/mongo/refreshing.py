@@ -16,7 +16,7 @@ from bson import Int64
 from dedup_job.documents import Document
 from dedup_job.messages import Message, StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.change_stream import in_parts, once
+from dedup_job.mongo.change_stream import distinct_keys, sorted_key_lists
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import equality_key, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
@@ -91,9 +91,9 @@ class Refresher:
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         target.retry(target.state.renew)  # a change stream reaches the present by a next write
-        source.look()
+        source.read_changes()
         self._changes = source.changed if source.knows_changes and not unseen else self._scanned()
-        plan.candidates = once(target.changes.all().union(*self._changes.values()))
+        plan.candidates = distinct_keys(target.changes.all().union(*self._changes.values()))
         if query := target.form.source.query:
             self._ours = {run["_id"] for run in target.run_rows() if run["query"] == query}
         for keys in in_turn(plan.candidates):
@@ -103,14 +103,14 @@ class Refresher:
         leaving = {*plan.alone}.union(*(unit.former for unit in plan.units))
         target.ended = {plan.runs[key] for key in leaving}
         stays = {what: keys - leaving - plan.same for what, keys in self._changes.items()}
-        source.decide_again(plan.units, stays)
+        source.schedule_units(plan.units, stays)
         return {key: plan.own_keys[key] for key in plan.heads}
 
-    def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
+    def remove_documents(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Remove documents without successors; return their keys. The run must have begun."""
         for part in in_turn(self._plan.alone):
-            self.target.take_out(checkpoint.run, part)
-        self.target.watch(checkpoint)
+            self.target.remove_documents(checkpoint.run, part)
+        self.target.record_baseline(checkpoint)
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
@@ -127,11 +127,11 @@ class Refresher:
             target.retry(lambda: target.state.update({"unseen": False}))
         since = self.source.changed
         stays = {what: since[what] | (keys - settled) for what, keys in self._changes.items()}
-        self.source.decide_again((), stays)
+        self.source.schedule_units((), stays)
 
     def _examine(self, keys: Sequence[bytes], plan: Plan) -> None:
         target, now = self.target, self.source.documents(keys)
-        copies = target.copies(keys)
+        copies = target.kept_documents(keys)
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
         raws = dict(zip(kept, copies.raw.list(), strict=True))
         rows = self._rows(keys)
@@ -156,7 +156,7 @@ class Refresher:
         leave = {key for key in leave if fits_in_chunk(raws[key])}  # larger ones stay as they are
         groups = groups_in([*raws], [*raws.values()])
         plan.heads |= {key: groups[key] for key in leave}
-        plan.own_keys |= {key: id_keys.id_element(raws[key]) for key in leave}
+        plan.own_keys |= {key: id_keys.id_key_in(raws[key]) for key in leave}
         if self.on_change is OnChange.REFRESH:
             dropped = changed & rows.keys()
             plan.rows |= dropped
@@ -255,7 +255,7 @@ class Refresher:
         return (most - 1) * len(texts) // max(len(sample), 1)
 
     def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        found = self.target.reader(self.target.ledger).some(keys, _ROW)
+        found = self.target.reader(self.target.ledger).find_by_key(keys, _ROW)
         return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
@@ -277,7 +277,7 @@ class Refresher:
         for collection in target.decided:
             for page in target.reader(collection).scan(ID_PAGE, None, BY_ID):
                 keys = [row.key for row in page]
-                deleted |= {*keys} - target.held_in_order(target.source, keys)
+                deleted |= {*keys} - target.present_sorted_keys(target.source, keys)
         return {CHANGED: changed, DELETED: deleted}
 
     def _differing(self, documents: Mapping[bytes, Document]) -> set[bytes]:
@@ -295,4 +295,4 @@ def _is_same(row: Row, text: str | None) -> bool:
 
 
 def _ordered(keys: Iterable[bytes]) -> list[bytes]:
-    return [key for part in in_parts({*keys}) for key in part]
+    return [key for part in sorted_key_lists({*keys}) for key in part]

@@ -22,11 +22,11 @@ from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
 from dedup_job.messages import StateMismatch
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import Record, insert_once
+from dedup_job.mongo.commits import JournalRecord, insert_once
 from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy
 from dedup_job.mongo.id_keys import equality_key, shown
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import BY_ID, Reader, in_commands, packed
+from dedup_job.mongo.reading import BY_ID, Reader, batched_by_size, in_commands
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import CHUNK
 from dedup_job.mongo.target_reader import TargetReader
@@ -114,7 +114,7 @@ def chunks_of_runs(
     return _read(Reader(runs, retry), {"_id": {"$lte": chunk_id(after + 1, 0)}})
 
 
-def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy) -> int:
+def count_decided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy) -> int:
     """Return the number of documents and rows that some runs removed to decide them again."""
     sizes = [{"$size": {"$ifNull": [f"${name}", []]}} for name in (KEPT, ROWS)]
     group = {"_id": 1, "n": {"$sum": {"$add": sizes}}}
@@ -157,11 +157,11 @@ def _rows_in(chunk: bytes, name: bytes) -> list[RawDocument]:
         return []
     array = chunk[element.value : element.end]
     raws = [array[e.value : e.end] for e in raw_bson.elements(array)]
-    return [RawDocument(id_keys.id_element(raw), raw) for raw in raws]
+    return [RawDocument(id_keys.id_key_in(raw), raw) for raw in raws]
 
 
 @dataclass(frozen=True, slots=True)
-class Removals:
+class RemovalPlan:
     """Documents and rows that a commit removes; over: `_id`s of earlier chunks to delete."""
 
     target: TargetReader
@@ -170,15 +170,15 @@ class Removals:
     first: int = 0
     over: Sequence[int] = ()
 
-    def record(self, keys: Sequence[bytes]) -> Record:
+    def record(self, keys: Sequence[bytes]) -> JournalRecord:
         """Return the record of the commit; keys: of the documents and rows it writes."""
-        return Record(self.run, keys, self.first if self.chunks else None)
+        return JournalRecord(self.run, keys, self.first if self.chunks else None)
 
     def apply(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
         """Write the chunks, kept documents and ledger rows, and delete the removed ones."""
         target = self.target
         if self.chunks:
-            target.state.prove()
+            target.state.verify_lease()
             if self.over:
                 target.runs.delete_many({"_id": {"$in": [*self.over]}}, session=session)
             RunChunks(target.runs, self.run).write(self.first, self.chunks, session)
@@ -205,13 +205,13 @@ def _replace_former(
     if session is not None:
         delete(target, removed, session)
     for number, (collection, rows, former) in enumerate(parts):
-        target.state.prove()
+        target.state.verify_lease()
         if former and session is None:
             old = {equality_key(key): key for key in former}
-            new = {equality_key(id_keys.id_element(raw)): raw for raw in rows.list()}
+            new = {equality_key(id_keys.id_key_in(raw)): raw for raw in rows.list()}
             writes: list[ReplaceOne[Any]] = []
             for raw in (raw for same, raw in new.items() if same in old):
-                only = id_keys.equal_to(id_keys.id_element(raw))
+                only = id_keys.equal_to(id_keys.id_key_in(raw))
                 writes.append(ReplaceOne(only, RawBSONDocument(raw, raw_bson.RAW), upsert=True))
             if writes:
                 collection.bulk_write(writes, ordered=False)
@@ -230,7 +230,7 @@ def delete(
     """Delete documents by key from each collection; LeaseLost if another run holds the lease."""
     for collection, keys in removed:
         for part in in_commands(keys):
-            target.state.prove()
+            target.state.verify_lease()
             collection.delete_many(id_keys.id_filter(part), session=session)
 
 
@@ -240,25 +240,25 @@ def plan_removals(
     former: Sequence[bytes],
     replaced: Documents,
     over: Sequence[int] = (),
-) -> Removals:
+) -> RemovalPlan:
     """Return the removals of documents decided again, by key (`former`), and of replaced ones."""
     if not (former or len(replaced)):
-        return Removals(target, run)
-    kept, rows = (target.reader(one).some(former, {}) for one in target.decided)
+        return RemovalPlan(target, run)
+    kept, rows = (target.reader(one).find_by_key(former, {}) for one in target.decided)
     chunks = [Chunk(part, again=True) for part in _in_chunks(kept)]
     chunks += [Chunk((), part, again=True) for part in _in_chunks(rows)]
     whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
     for is_own in (False, True):
         part = [row for row in whole if (run_of(row.raw, is_kept=True) == run) == is_own]
         chunks += [Chunk(rows, is_of_run=is_own) for rows in _in_chunks(part)]
-    return Removals(target, run, chunks, RunChunks(target.runs, run, target.retry).next(), over)
+    return RemovalPlan(target, run, chunks, RunChunks(target.runs, run, target.retry).next(), over)
 
 
 def _in_chunks(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
-    return packed(rows, lambda row: len(row.raw), CHUNK_BYTES, CHUNK_ROWS)
+    return batched_by_size(rows, lambda row: len(row.raw), CHUNK_BYTES, CHUNK_ROWS)
 
 
-def ledger_rows(
+def encode_ledger_rows(
     target: TargetReader, documents: Documents, decisions: Decisions, run: int
 ) -> tuple[BytesColumn, Documents]:
     """Return the ledger rows of a batch, and the kept documents that its better copies replace."""
@@ -281,7 +281,7 @@ def ledger_rows(
         return rows, none
     _, keys, dropped = decisions.superseded
     number_of = {key: row for row, key in enumerate(keys.list())}
-    replaced = target.copies([*number_of])
+    replaced = target.kept_documents([*number_of])
     numbers = [number_of[key] for key in replaced.keys.list()]
     dropped = dropped.take(np.array(numbers, dtype=np.int64))
     by = {row: rule(key, replaced, row) for row, key in enumerate(dropped.of.list())}
@@ -326,17 +326,17 @@ def bring_back(
     return len(parts[0][2]), len(parts[1][2])
 
 
-def revert(target: TargetReader, record: Record, session: ClientSession | None) -> None:
+def revert(target: TargetReader, record: JournalRecord, session: ClientSession | None) -> None:
     """Revert a commit that was cut off, except for documents that the source lacks. Repeatable."""
     run, keys, first = record[:3]
     chunks, back = RunChunks(target.runs, run), set[bytes]()
     for chunk in chunks.read(first) if first is not None else ():
         bring_back(target, run, chunk, chunk.keys, session)
         back |= {*map(equality_key, chunk.keys)}
-    written = target.held_by(target.source, [k for k in keys if equality_key(k) not in back])
+    written = target.present_keys(target.source, [k for k in keys if equality_key(k) not in back])
     for collection, own in target.of_run(run):
         for part in in_commands([*written]):
-            target.state.prove()
+            target.state.verify_lease()
             collection.delete_many({"$and": [id_keys.id_filter(part), own]}, session=session)
     if first is not None:
         chunks.remove(session, first)

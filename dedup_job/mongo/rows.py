@@ -85,7 +85,7 @@ class KeptRows:
     def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
         """Return the documents decided as kept, as raw BSON for the target, in order."""
         rows = np.flatnonzero(decisions.kept)
-        own = self._own(documents.keys.take(rows), decisions, rows, run)
+        own = self._mark_columns(documents.keys.take(rows), decisions, rows, run)
         if self._form is DocumentForm.WHOLE:
             return raw_bson.documents(*self._whole(documents, rows), *own)
         keys, text = documents.keys.take(rows), self._text_fields(documents, rows)
@@ -113,7 +113,9 @@ class KeptRows:
         return [
             raw.between(4, np.where(same, raw.lengths - 1, 4)),
             *(part.scattered(changed, n) for part in _replaced(documents, rows[changed])),
-            raw_bson.some({row: self._changed(documents, int(rows[row])) for row in odd}, n),
+            raw_bson.sparse_column(
+                {row: self._changed(documents, int(rows[row])) for row in odd}, n
+            ),
         ]
 
     def _changed(self, documents: Documents, row: int) -> bytes:
@@ -133,33 +135,33 @@ class KeptRows:
         numbers = np.setdiff1d(np.arange(n), [*own])
         plain = rows[numbers]
         if self._original:
-            texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
+            texts = pack([source_text(documents[row], self._source) for row in plain.tolist()])
         else:
             texts = _cleaned_texts(documents, plain)
         columns = raw_bson.string_fields(path, texts.utf8())
-        return [*(part.scattered(numbers, n) for part in columns), raw_bson.some(own, n)]
+        return [*(part.scattered(numbers, n) for part in columns), raw_bson.sparse_column(own, n)]
 
     def _alone(self, documents: Documents, row: int) -> bytes:
         texts = iter(self._stored_of(documents, row))
         found = raw_bson.decoded(documents.raw.at(row))
-        return raw_bson.fields(self._source.alone(found, texts, self.texts))
+        return raw_bson.fields(self._source.text_document(found, texts, self.texts))
 
     def _stored_of(self, documents: Documents, row: int) -> list[str]:
         if documents.marked is not None and not self._original:
             return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
         document = documents[row]
         if self._original:
-            return original_text(document, self._source).split(BREAK)
+            return source_text(document, self._source).split(BREAK)
         if not self._has_parts(documents, row):
             return [str(document.content)]
-        return [*map(self.cleaner.clean, original_text(document, self._source).split(BREAK))]
+        return [*map(self.cleaner.clean, source_text(document, self._source).split(BREAK))]
 
     def _has_parts(self, documents: Documents, row: int) -> bool:
         if documents.text_at[row] and not self._source.several:
             return False
         return self._source.have_parts(raw_bson.decoded(documents.raw.at(row)))
 
-    def _own(
+    def _mark_columns(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
     ) -> list[BytesColumn]:
         n, prints = len(rows), decisions["fingerprint"][rows]
@@ -172,7 +174,7 @@ class KeptRows:
                 *raw_bson.number_fields("fingerprint", prints),
                 repeated(raw_bson.fields({"run": run}), n),
                 *_refused(decisions, rows),
-                raw_bson.some(_void(decisions, rows), n),
+                raw_bson.sparse_column(_void(decisions, rows), n),
                 *_groups(keys, decisions, rows),
             ),
         )
@@ -180,13 +182,13 @@ class KeptRows:
     def marks(self, keys: BytesColumn, decisions: Decisions, run: int) -> list[bytes]:
         """Return the marks of n kept documents, each as a raw document of its fields."""
         rows = np.arange(len(decisions))
-        return raw_bson.documents(*self._own(keys, decisions, rows, run)).list()
+        return raw_bson.documents(*self._mark_columns(keys, decisions, rows, run)).list()
 
     def mark_of(self, raw: bytes) -> bytes:
         """Return the mark of a stored document, as a raw document of its fields."""
         names = (MARK.encode(),) if self.has_runs else (b"old_id", b"hash_value")
         own = (raw[e.start : e.end] for e in raw_bson.elements(raw) if e.name in names)
-        return raw_bson.document(*own)
+        return raw_bson.join_fields(*own)
 
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
         """Return whether documents have their source's fields, except mark and type of `_id`."""
@@ -203,13 +205,13 @@ class KeptRows:
 
     def decode(self, rows: Sequence[RawDocument]) -> tuple[KeptPage, list[bytes]]:
         """Return kept documents as a page, and the keys of documents without text or mark."""
-        read = [(row.key, *self.stored(row)) for row in rows]
+        read = [(row.key, *self.read_stored(row)) for row in rows]
         strange = [key for key, text, mark in read if text is None or mark is None]
         own = [(key, text, mark) for key, text, mark in read if text is not None and mark]
         keys, runs = [key for key, _, _ in own], [mark.run for _, _, mark in own]
         groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(own)}
         values = [mark.fingerprint for _, _, mark in own]
-        packed = self.compared(pack([text for _, text, _ in own]))
+        packed = self.stored_to_compared(pack([text for _, text, _ in own]))
         fingerprints = Fingerprints.of(
             values=np.array(values, dtype=np.uint64),
             digests=digests_of(packed.utf8()),
@@ -219,24 +221,24 @@ class KeptRows:
         named = {row: group for row, group in groups.items() if _is_int(group)}
         return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64), named), strange
 
-    def compared(self, stored: TextColumn, *, parts: bool = True) -> TextColumn:
+    def stored_to_compared(self, stored: TextColumn, *, parts: bool = True) -> TextColumn:
         """Return the compared form of stored texts; parts: whether some may have breaks."""
         if self._original:
-            return self.cleaned(stored, parts=parts)
+            return self.source_to_compared(stored, parts=parts)
         return as_lines(*parted(stored)) if parts and has_breaks(stored) else stored
 
-    def cleaned(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
+    def source_to_compared(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
         """Return the compared form of a source's texts; parts: whether some may have breaks."""
         if parts and has_breaks(texts):
-            return self.cleaner.parts_cleaned(texts).texts
+            return self.cleaner.clean_by_parts(texts).texts
         return self.cleaner.cleaned(texts).texts
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return compared text and mark of a row, None for each that dedup did not write."""
-        text, mark = self.stored(row)
-        return None if text is None else self.compared(pack([text])).text(0), mark
+        text, mark = self.read_stored(row)
+        return None if text is None else self.stored_to_compared(pack([text])).text(0), mark
 
-    def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+    def read_stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return text and mark as `read`, the text as stored, with breaks between its parts."""
         found = raw_bson.decoded(row.raw)
         content = self.texts.content(found)
@@ -302,7 +304,7 @@ def without_mark(raw: bytes) -> bytes:
                 "the document _id {id} of the source has a field `dedup`, the name of the "
                 "field that is added to each kept document. Rename it in the source, for "
                 "example by {command}. Nothing of this batch was written.",
-                id=shown(id_keys.id_element(raw)),
+                id=shown(id_keys.id_key_in(raw)),
                 command=_RENAME,
             )
     return raw_bson.without(raw, MARK.encode())
@@ -337,7 +339,7 @@ def run_of(raw: bytes, *, is_kept: bool) -> Any:
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
     """Return the group numbers of raw kept documents by key as given."""
     named = [mark_in(raw).get("group") for raw in raws]
-    own = founder_group_ids(strings_of([id_keys.id_element(raw) for raw in raws])).tolist()
+    own = founder_group_ids(strings_of([id_keys.id_key_in(raw) for raw in raws])).tolist()
     groups = zip(keys, named, own, strict=True)
     return {key: group if _is_int(group) else first for key, group, first in groups}
 
@@ -364,7 +366,7 @@ def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn
     return [*fields, raw.between(begin, raw.lengths - 1)]
 
 
-def original_text(document: Document, fields: TextFields) -> str:
+def source_text(document: Document, fields: TextFields) -> str:
     """Return the text of a source document, with breaks between parts; KeyError if it has none."""
     raw, at = document.raw, document.text_at
     if at and not fields.several:

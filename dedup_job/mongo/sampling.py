@@ -140,9 +140,9 @@ class Sampler:
         return PairSample(bins, *(self._read(found[name], texts=False) for name in parts))
 
     def _read(self, found: Iterable[RawBSONDocument], *, texts: bool) -> list[DecidedDocument]:
-        keys = [id_keys.id_element(bytes(one.raw)) for one in found]
+        keys = [id_keys.id_key_in(bytes(one.raw)) for one in found]
         projection = self._projection(texts=texts)
-        rows = {row.key: row for row in self._reader.some(keys, projection)}
+        rows = {row.key: row for row in self._reader.find_by_key(keys, projection)}
         return self._pairs([rows[key] for key in keys if key in rows], texts=texts)
 
     @property
@@ -216,7 +216,7 @@ class Sampler:
             named = [
                 [id_keys.own_key(a[e.start : e.end]) for e in raw_bson.elements(a)] for a in arrays
             ]
-            kept = self.target.held_by(self.target.documents, [*chain.from_iterable(named)])
+            kept = self.target.present_keys(self.target.documents, [*chain.from_iterable(named)])
             heads = (next(filter(kept.__contains__, keys), keys[0]) for keys in named)
             yield [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
 

@@ -2,7 +2,7 @@
 
 Ids of undecided documents come from one of these, in this order:
 
-    `units`            documents to decide again, of `decide_again`
+    `units`            documents to decide again, of `schedule_units`
     nothing decided    every page of the collection
     `_arrivals`        the change stream while the job waits: from `reset` on
     `_keys_by_stream`  the change stream since the last run: with a bookmark, unless `_compares`
@@ -27,7 +27,7 @@ from dedup_job.columns import Documents, IdMembership, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.messages import Message, UsageError, message_of
 from dedup_job.mongo import change_stream
-from dedup_job.mongo.change_stream import Bookmark, Changes, NotFollowed, Position, ReadAfter
+from dedup_job.mongo.change_stream import Bookmark, Changes, ChangesUnavailable, Position, ReadAfter
 from dedup_job.mongo.connection import NO_RETRY, AnyCollection, RetryPolicy, operation_time
 from dedup_job.mongo.database_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.mongo.id_keys import as_asked
@@ -40,10 +40,10 @@ from dedup_job.mongo.reading import (
     DocumentReader,
     Reader,
     are_empty,
+    batched_by_size,
     estimated,
     in_turn,
     majority,
-    packed,
 )
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.text_fields import TextFields
@@ -93,11 +93,11 @@ class Source(DocumentReader):
         self._has_looked = False
         self._arrivals: list[list[bytes]] | None = None  # ids of a run that follows, in order
 
-    def mark(self, since: Bookmark | None) -> None:
+    def take_position(self, since: Bookmark | None) -> None:
         """Store the present end of the change stream; since: bookmark to read changes from."""
         try:
             now = self.retry(lambda: change_stream.position(self.collection))
-        except NotFollowed as e:
+        except ChangesUnavailable as e:
             self._why_not_followed = message_of(e)
             return
         self._now = now
@@ -111,8 +111,8 @@ class Source(DocumentReader):
             self._since = since
 
     @property
-    def marked(self) -> Timestamp | None:
-        """The operation time of the last `mark`, None if the changes cannot be followed."""
+    def position_time(self) -> Timestamp | None:
+        """The operation time of `take_position`, None if the changes cannot be followed."""
         return None if self._now is None else self._now.time
 
     def _read_after(self, time: Timestamp) -> None:
@@ -128,7 +128,7 @@ class Source(DocumentReader):
 
     def check_changes(self) -> None:
         """Raise UsageError if the server has no change stream, so arrivals cannot be followed."""
-        self.mark(None)
+        self.take_position(None)
         if self.bookmark is None:
             raise self._not_followed()
 
@@ -156,11 +156,11 @@ class Source(DocumentReader):
                     change_stream.arrivals, self.collection, self.fields, self._now.token, over
                 )
                 events, token = self.retry(read)
-            except NotFollowed as e:
+            except ChangesUnavailable as e:
                 self._since = self._now = self._arrivals = self._keys_by_stream = None
                 self.knows_changes, self._is_counted = False, True
                 self._why_not_followed = message_of(e)
-                self.mark(None)
+                self.take_position(None)
                 return True  # all ids are compared
             time = self.retry(lambda: operation_time(self.collection.database.client))
             assert time is not None  # of a replica set
@@ -173,7 +173,7 @@ class Source(DocumentReader):
             for event in events:
                 merged.enter(event)
             self._record(merged)
-            ordered = change_stream.in_parts(self._candidates(merged))
+            ordered = change_stream.sorted_key_lists(self._candidates(merged))
             new = (part for keys in ordered for part in self._undecided_keys(keys) if part)
             matching = (
                 part for part in new if not self.query or self.present_keys(part, self.query)
@@ -183,16 +183,18 @@ class Source(DocumentReader):
                 return True
         return False
 
-    def happened(self, since: Bookmark) -> Changes:
-        """Return the changes from a bookmark to the last `mark`; NotFollowed to read all."""
+    def changes_since(self, since: Bookmark) -> Changes:
+        """Return the changes between a bookmark and `take_position`; else ChangesUnavailable."""
         if self._now is None or since.uuid != self._now.uuid:
-            raise NotFollowed(self._why_not_followed or Message("it is another collection now"))
+            raise ChangesUnavailable(
+                self._why_not_followed or Message("it is another collection now")
+            )
         self._since = since
         if self._compares:
-            raise NotFollowed(Message("everything is read again, as a proof"))
+            raise ChangesUnavailable(Message("everything is read again, as a proof"))
         try:
             return self._changes(since, self._now)
-        except NotFollowed:
+        except ChangesUnavailable:
             self._since = None
             raise
 
@@ -200,16 +202,16 @@ class Source(DocumentReader):
     def _compares(self) -> bool:
         return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every
 
-    def trust(self, index: Callable[[], IdMembership | None]) -> None:
+    def use_index_ids(self, index: Callable[[], IdMembership | None]) -> None:
         """Look target ids up in an index, except for a proof; it may come late, or be None."""
         self._index = index
 
-    def look(self) -> None:
+    def read_changes(self) -> None:
         """Read the changes since the last run, if a change stream has them; once."""
         if not self._has_looked and self._arrivals is None:
             self._keys_by_stream, self._has_looked = self._follow(), True
 
-    def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
+    def schedule_units(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
         """Set the units that `pages` yields first; changed: keys of other outdated documents."""
         self.units, self.changed, self.knows_changes = units, changed, True
 
@@ -218,7 +220,7 @@ class Source(DocumentReader):
         if self._arrivals is not None:
             yield from ((part, self.query) for part in self._arrivals)
             return
-        self.look()
+        self.read_changes()
         if self._keys_by_stream is not None and not self._compares:
             yield from ((part, self.query) for part in self._undecided_keys(self._keys_by_stream))
             return
@@ -247,14 +249,14 @@ class Source(DocumentReader):
         self, keys: BytesColumn, pool: ThreadPoolExecutor, index: IdMembership | None
     ) -> NDArray[np.bool_]:
         target, *more = readers = [Reader(one, self.retry) for one in self.decided]
-        answers = [pool.submit(one.holds, keys) for one in (more if index else readers)]
+        answers = [pool.submit(one.presence_mask, keys) for one in (more if index else readers)]
         known: NDArray[np.bool_] = index(keys) if index else np.zeros(len(keys.lengths), np.bool_)
         for answer in answers:
             known = known | answer.result()
         rest = np.flatnonzero(~known)
         if index and len(rest):
             few = len(rest) * _FEW <= len(known)
-            known[rest] = target.holds(keys.take(rest), by_name=few)
+            known[rest] = target.presence_mask(keys.take(rest), by_name=few)
         return known
 
     def _follow(self) -> list[bytes] | None:
@@ -262,8 +264,8 @@ class Source(DocumentReader):
             return None
         try:
             found = self._changes(self._since, self._now)
-            pending = change_stream.in_order(self._candidates(found))
-        except NotFollowed as e:
+            pending = change_stream.sort_keys(self._candidates(found))
+        except ChangesUnavailable as e:
             self._since, self._why_not_followed = None, message_of(e)
             return None
         if not self._compares:
@@ -273,7 +275,9 @@ class Source(DocumentReader):
         return pending
 
     def _candidates(self, found: Changes) -> set[bytes]:
-        return change_stream.once(found.inserted | (found.updated if self.query else set()))
+        return change_stream.distinct_keys(
+            found.inserted | (found.updated if self.query else set())
+        )
 
     def _record(self, found: Changes) -> None:
         recorded = set[bytes]().union(*self.changed.values())
@@ -337,7 +341,7 @@ class Source(DocumentReader):
                 whole.append(unit)
                 free -= len(unit.keys)
         most = min(self._size, _UNIT_DOCUMENTS)
-        for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
+        for page in batched_by_size(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
@@ -365,9 +369,9 @@ class Source(DocumentReader):
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return the documents of these keys, by key, decided or not; missing ones are omitted."""
-        return {row.key: self.read(row) for row in self.some(keys, {})}
+        return {row.key: self.read(row) for row in self.find_by_key(keys, {})}
 
-    def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
+    def documents_by_page(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
         """Yield documents by key, for keys in `_id` order, by page; missing ones are omitted."""
         for page in self.fetch(keys, PAGE, self.fields.paths):
             present = page.keys.list()

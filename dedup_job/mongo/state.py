@@ -281,7 +281,7 @@ class State:
                 seconds=silent,
             )
 
-    def prove(self) -> None:
+    def verify_lease(self) -> None:
         """Raise LeaseLost if another run holds the lease; for writes without a token."""
         self.check()  # in a transaction the token in the journal row proves it
         if not self.has_transactions and self.collection.find_one(self._own(), {"_id": 1}) is None:
@@ -299,7 +299,7 @@ class State:
             self.lose()
         self._renewed = max(self._renewed, sent)
 
-    def confirm(self) -> None:
+    def recheck_lease(self) -> None:
         """Raise LeaseLost if another run holds the lease; not if the server does not answer."""
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             state = self.read()
@@ -308,7 +308,7 @@ class State:
         if self._lost.is_set():
             self.lose()
 
-    def at_work(self) -> dict[str, Any] | None:
+    def live_lease(self) -> dict[str, Any] | None:
         """Return the unexpired lease of a live process, None if there is none."""
         alive = {"_id": STATE_ID, "$expr": {"$gt": ["$lease.expires", "$$NOW"]}}
         lease = (self.collection.find_one(alive) or {}).get("lease")

@@ -29,12 +29,12 @@ from dedup_job.mongo.connection import (
 from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import (
-    Removals,
-    ledger_rows,
+    RemovalPlan,
+    count_decided_again,
+    encode_ledger_rows,
     plan_removals,
     purge,
     revert,
-    undecided_again,
 )
 from dedup_job.mongo.state import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
@@ -76,7 +76,7 @@ class Target(TargetReader):
         self._counts_before = Counts()  # of the run, before its present part
         self._before = 0  # the generation then
         self._rows_before = 0  # of the ledger, then
-        self._removals: Removals | None = None  # of the batch that is written alone
+        self._removals: RemovalPlan | None = None  # of the batch that is written alone
         self._over: Sequence[int] = ()  # `_id`s of chunks that only the last batch needed
         self.undo_days: float | None = None  # after which a run cannot be undone
 
@@ -170,10 +170,10 @@ class Target(TargetReader):
     ) -> tuple[Checkpoint, list[Run]]:
         """Resume or begin a run of this scope; return its checkpoint and all runs in order."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
-        self.watch(checkpoint)
+        self.record_baseline(checkpoint)
         return checkpoint, self.run_lines()
 
-    def watch(self, checkpoint: Checkpoint) -> None:
+    def record_baseline(self, checkpoint: Checkpoint) -> None:
         """Remember the collections' UUIDs and counts before a run begins or resumes."""
         self._before = self.commits.generation
         self._uuids = {}
@@ -210,7 +210,7 @@ class Target(TargetReader):
         """
         documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
-        ledger, replaced = ledger_rows(self, documents, decisions, run)
+        ledger, replaced = encode_ledger_rows(self, documents, decisions, run)
         out = plan_removals(self, run, documents.former, replaced, self._over)
         record, writes = out.record(documents.keys.list()), partial(out.apply, kept, ledger)
         try:
@@ -232,7 +232,7 @@ class Target(TargetReader):
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 
-    def take_out(self, run: int, keys: Sequence[bytes]) -> None:
+    def remove_documents(self, run: int, keys: Sequence[bytes]) -> None:
         """Remove decided documents without successors, and their ledger rows, in one commit."""
         out, empty = plan_removals(self, run, keys, Documents.of(())), strings_of([])
         if out.chunks:  # else an attempt that was cut off did it
@@ -297,7 +297,7 @@ class Target(TargetReader):
         if last["run"] > found.run:  # newer than the row
             since[last["run"]] = last["counts"]["scanned"]
         decided = found.decided + sum(since.values())
-        decided -= undecided_again(self.runs, [*since], self.retry)
+        decided -= count_decided_again(self.runs, [*since], self.retry)
         return found if estimated(self.decided, self.retry) == decided else None
 
     def finish(
@@ -313,7 +313,7 @@ class Target(TargetReader):
         try:  # before the next one begins behind them
             fits = self.changes.enter(report.checkpoint.run, changed)
         except OperationFailure:
-            self.state.confirm()  # the next holder may enter the same
+            self.state.recheck_lease()  # the next holder may enter the same
             raise
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         if bookmark is not None:
@@ -343,7 +343,7 @@ class Target(TargetReader):
         try:
             self.runs.update_one(own, {"$set": {**row, "token": self.state.token}}, upsert=True)
         except DuplicateKeyError:  # it is another's
-            self.state.confirm()
+            self.state.recheck_lease()
             raise
         self._row_written = time.monotonic()
 

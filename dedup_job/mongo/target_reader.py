@@ -121,13 +121,13 @@ class TargetReader:
         own = uuid.UUID(state["id"]).hex  # it names a file, so nothing else will do
         return Version(own, state["generation"])
 
-    def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
+    def present_keys(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now, as given; keys: in any order."""
         return self.reader(collection).present_keys(keys)
 
-    def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
+    def present_sorted_keys(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that a collection holds now; keys: in `_id` order, to be read faster."""
-        mask = self.reader(collection).holds(strings_of(keys))
+        mask = self.reader(collection).presence_mask(strings_of(keys))
         return {key for key, is_held in zip(keys, mask.tolist(), strict=True) if is_held}
 
     def last_run(self, query: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
@@ -167,7 +167,7 @@ class TargetReader:
         checks.check_same_source(state["source"], self.source.full_name, self.name)
         rules = {"rules": self.stamp["rules"]} if self.form.as_made else {}
         if {**state["settings"], **rules} != self.stamp and not are_empty(self.decided):
-            raise StateMismatch(checks.difference(state["settings"], self.stamp, self.name))
+            raise StateMismatch(checks.settings_mismatch(state["settings"], self.stamp, self.name))
         return state
 
     def count(self, expected: int) -> int:
@@ -200,8 +200,8 @@ class TargetReader:
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints, uint64, of kept documents by key; missing omitted."""
-        rows = self._stored.some(keys, self.rows.projection)
-        read = ((row.key, *self.rows.stored(row)) for row in rows)
+        rows = self._stored.find_by_key(keys, self.rows.projection)
+        read = ((row.key, *self.rows.read_stored(row)) for row in rows)
         return {key: mark.fingerprint for key, text, mark in read if text is not None and mark}
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
@@ -213,20 +213,20 @@ class TargetReader:
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             halves = keys.take(slice(count)), keys.take(slice(count, None))
             first, second = map(self.texts_of, halves)
-            return first.joined(second._replace(numbers=second.numbers + count))
+            return first.merged(second._replace(numbers=second.numbers + count))
         if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
         found, parts = self._stored.numbered_texts(keys)
-        return found._replace(texts=self.rows.compared(found.texts, parts=parts))
+        return found._replace(texts=self.rows.stored_to_compared(found.texts, parts=parts))
 
     def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         """Return the cleaned texts of documents by key; documents without a text are omitted."""
         texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
         return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
 
-    def copies(self, keys: Sequence[bytes]) -> Documents:
+    def kept_documents(self, keys: Sequence[bytes]) -> Documents:
         """Return kept documents as stored, with compared texts, by `keys`; others are omitted."""
-        found = {row.key: row for row in self._stored.some(keys, {})}
+        found = {row.key: row for row in self._stored.find_by_key(keys, {})}
         rows = [found[key] for key in keys if key in found]
         return Documents.of(
             Document(id_keys.id_value(row.key), row.key, row.raw, text)
@@ -236,7 +236,7 @@ class TargetReader:
 
     def groups_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the group numbers of kept documents by key; missing documents are omitted."""
-        rows = self._stored.some(keys, self.rows.marks_only)
+        rows = self._stored.find_by_key(keys, self.rows.marks_only)
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
@@ -245,14 +245,14 @@ class TargetReader:
         if ranking is None:
             return [b""] * len(keys.lengths)
         own = id_keys.are_own(keys)
-        copies = self.copies(keys.take(own).list())
+        copies = self.kept_documents(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
         stored = zip(copies.keys.list(), copies.raw.list(), strict=True)
         ranks |= {key: _BEST for key, raw in stored if not fits_in_chunk(raw)}
         missing = [b"" if is_own else _BEST for is_own in own.tolist()]
         return [ranks.get(key, rank) for key, rank in zip(keys.list(), missing, strict=True)]
 
-    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
+    def near_texts(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
         """Return the source's texts of near duplicates by group, of a large one about `most` + 1.
 
         groups: keys of near duplicates not yet in the ledger, by group. Changed texts are omitted.
@@ -282,12 +282,14 @@ class TargetReader:
         elsewhere: dict[str, dict[int, bytes]] = {}
         for row in np.flatnonzero(~own).tolist():
             key = keys.at(row)
-            elsewhere.setdefault(id_keys.place_of(key), {})[row] = id_keys.own_key(key)
+            elsewhere.setdefault(id_keys.reference_name(key), {})[row] = id_keys.own_key(key)
         for collection, ids in elsewhere.items():
             with suppress(UsageError):  # a forged name
                 texts = self.other(collection).texts_of(strings_of([*ids.values()]))
                 numbers = np.array([*ids], dtype=np.int64)[texts.numbers]
-                found = found.joined(NumberedTexts(numbers, self.rows.cleaned(texts.texts)))
+                found = found.merged(
+                    NumberedTexts(numbers, self.rows.source_to_compared(texts.texts))
+                )
         return found
 
     def other(self, collection: str, page: int = ROW_PAGE) -> Source:

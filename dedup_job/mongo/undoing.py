@@ -20,12 +20,19 @@ from dedup_job.columns import Decisions, Documents, founder_group_ids
 from dedup_job.documents import Document
 from dedup_job.messages import Message, StateMismatch, UsageError, joined
 from dedup_job.mongo import id_keys, raw_bson, replacing
-from dedup_job.mongo.connection import refused_writes
+from dedup_job.mongo.connection import write_errors
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import BY_ID, ID_PAGE, estimated, in_turn, packed
-from dedup_job.mongo.replacing import CHUNK_BYTES, CHUNK_ROWS, Chunk, Removals, RunChunks, chunk_id
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, batched_by_size, estimated, in_turn
+from dedup_job.mongo.replacing import (
+    CHUNK_BYTES,
+    CHUNK_ROWS,
+    Chunk,
+    RemovalPlan,
+    RunChunks,
+    chunk_id,
+)
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import CHUNK, next_run
 from dedup_job.mongo.target import Target
@@ -55,7 +62,7 @@ class Undone:
     by_hand: str = ""  # `restored` or `requeued`, "" for a run
 
 
-def planned(target: TargetReader, run: int) -> Undone:
+def undo_plan(target: TargetReader, run: int) -> Undone:
     """Return the plan of an undo by stored counts; UsageError if it would be refused."""
     state = target.retry(target.state.read) or {}
     if state.get("undo") != run:
@@ -143,7 +150,7 @@ def _undo(target: Target, run: int, progress: Progress) -> Undone:
     progress.total(None if by_hand else estimated(target.decided, target.retry), doing)
     chunks = RunChunks(target.runs, run, target.retry)
     kept = ledger = restored = 0
-    stay = _staying(target, run, chunks, set(), by_hand=bool(by_hand))
+    stay = _keys_to_leave(target, run, chunks, set(), by_hand=bool(by_hand))
     for chunk in chunks.read():
         try:
             back, documents, rows = _bring_back(target, run, chunks, chunk, stay)
@@ -156,10 +163,12 @@ def _undo(target: Target, run: int, progress: Progress) -> Undone:
                 runs=target.runs.full_name,
                 id=chunk_id(run, chunk.number),
                 run=run,
-                why=str(refused_writes(e)[0].get("errmsg", e)),
+                why=str(write_errors(e)[0].get("errmsg", e)),
             )
             log.warning("%s", message)
-            stay = _staying(target, run, chunks, stay.union(chunk.keys), by_hand=bool(by_hand))
+            stay = _keys_to_leave(
+                target, run, chunks, stay.union(chunk.keys), by_hand=bool(by_hand)
+            )
             continue
         kept += documents
         ledger += back if by_hand else rows
@@ -168,7 +177,7 @@ def _undo(target: Target, run: int, progress: Progress) -> Undone:
     if not by_hand:
         deleted, left = _delete(target, run, progress, stay)
         kept, ledger = kept + deleted[0], ledger + deleted[1]
-        values["checkpoint"] = target.retry(lambda: _former(target, run))
+        values["checkpoint"] = target.retry(lambda: _former_checkpoint(target, run))
 
     def writes(session: ClientSession | None) -> None:
         undone = {"status": _UNDONE, "left": left, "undone": datetime.now(UTC)}
@@ -178,7 +187,7 @@ def _undo(target: Target, run: int, progress: Progress) -> Undone:
     return Undone(target.name, run, kept, ledger, restored, left, by_hand)
 
 
-def _staying(
+def _keys_to_leave(
     target: Target, run: int, chunks: RunChunks, known: _Keys, *, by_hand: bool
 ) -> set[bytes]:
     # The keys to leave as they are: the known ones; documents decided again that left the source;
@@ -190,16 +199,16 @@ def _staying(
             continue
         original_of |= {row.key: original for row in chunk.rows if (original := _original(row))}
         if chunk.again:
-            missing = {*chunk.keys} - target.held_by(target.source, chunk.keys)
-            decided = target.held_by(target.documents, [*missing])
-            rows = target.reader(target.ledger).some([*missing], {DOCUMENT: 1})
+            missing = {*chunk.keys} - target.present_keys(target.source, chunk.keys)
+            decided = target.present_keys(target.documents, [*missing])
+            rows = target.reader(target.ledger).find_by_key([*missing], {DOCUMENT: 1})
             decided |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
-            stay |= decided - _of_another(target, run, decided)  # back already
+            stay |= decided - _keys_of_other_runs(target, run, decided)  # back already
     while True:
         alone = {key for key, original in original_of.items() if original in stay}
-        now = target.reader(target.ledger).some([*stay | alone], {})
+        now = target.reader(target.ledger).find_by_key([*stay | alone], {})
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run} - {b""}
-        more = (alone | own - _of_another(target, run, own)) - stay
+        more = (alone | own - _keys_of_other_runs(target, run, own)) - stay
         if not more:
             return stay
         stay |= more
@@ -209,7 +218,7 @@ def _original(row: RawDocument) -> bytes:
     if raw_bson.field(row.raw, "of") is None:
         return b""
     key = id_keys.named_key(row.raw)
-    return b"" if id_keys.place_of(key) else key
+    return b"" if id_keys.reference_name(key) else key
 
 
 def _bring_back(
@@ -233,7 +242,7 @@ def _bring_back(
     return len(back.keys), *deleted
 
 
-def _of_another(target: Target, run: int, keys: _Keys) -> set[bytes]:
+def _keys_of_other_runs(target: Target, run: int, keys: _Keys) -> set[bytes]:
     (kept, own), (ledger, rows) = target.of_run(run)
     documents = target.reader(kept).present_keys([*keys], {"$nor": [own]})
     return documents | target.reader(ledger).present_keys([*keys], {"$nor": [rows]})
@@ -251,7 +260,7 @@ def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[
         for page in reader.scan(ID_PAGE, None, projection):
             own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
             for part in in_turn(own, WRITE):
-                safe = (target.held_by(target.source, part) if holds else {*part}) - stay
+                safe = (target.present_keys(target.source, part) if holds else {*part}) - stay
                 keys = [key for key in part if key in safe]
                 left += len(part) - len(keys)
                 if keys:
@@ -265,7 +274,7 @@ def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[
     return numbers, left
 
 
-def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
+def _former_checkpoint(target: TargetReader, run: int) -> dict[str, Any] | None:
     not_these = {"$nin": [_UNDONE, *BY_HAND]}
     row = target.last_run({"_id": {"$lt": run}, "status": not_these})
     if row is None:
@@ -290,7 +299,7 @@ def in_chunks(removals: Iterable[Removal]) -> Iterator[list[Removal]]:
     def size(one: Removal) -> int:
         return len(one.row.raw) + (len(one.kept.raw) if one.kept else 0)
 
-    return packed(removals, size, CHUNK_BYTES, CHUNK_ROWS)
+    return batched_by_size(removals, size, CHUNK_BYTES, CHUNK_ROWS)
 
 
 def unfinished(target: TargetReader, digest: str) -> list[dict[str, Any]]:
@@ -299,7 +308,7 @@ def unfinished(target: TargetReader, digest: str) -> list[dict[str, Any]]:
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
-def begun(target: Target, digest: str, about: Row) -> Row:
+def open_entry(target: Target, digest: str, about: Row) -> Row:
     """Return a command's unfinished entry by digest, or a new one; UsageError for an open run."""
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
@@ -326,12 +335,12 @@ def begun(target: Target, digest: str, about: Row) -> Row:
     }
 
 
-def take_out(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
+def remove_rows(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
     """Remove rows from the ledger in one commit, and write the kept documents.
 
     Return the entry with its new size; StateMismatch if the target holds one of the documents.
     """
-    for key in target.held_by(target.documents, [one.row.key for one in removals]):
+    for key in target.present_keys(target.documents, [one.row.key for one in removals]):
         raise StateMismatch(
             "_id {id} is in {target} and in its ledger, which no run does. Find out what wrote "
             "it there, and remove the one that is wrong.",
@@ -352,7 +361,7 @@ def take_out(target: Target, entry: Row, removals: Sequence[Removal]) -> Row:
     superseded = [raw_bson.find(one.row.raw, b"kept_by") is not None for one, _ in kept]
     decisions["group"][superseded] = founder_group_ids(documents.keys)[superseded] ^ number
     rows = target.rows.encode(documents, decisions, number)
-    out = Removals(target, number, [chunk], chunks)
+    out = RemovalPlan(target, number, [chunk], chunks)
 
     def writes(session: ClientSession | None) -> None:
         target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
@@ -400,6 +409,6 @@ def former_rows(target: TargetReader, row: Row) -> Iterator[Sequence[RawDocument
 def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:
     """Return the rows whose documents only the target holds."""
     keys = [row.key for row in rows if stored_in(row.raw) is None]
-    missing = {*keys} - target.held_by(target.source, keys)
-    alone = target.held_by(target.documents, [*missing])
+    missing = {*keys} - target.present_keys(target.source, keys)
+    alone = target.present_keys(target.documents, [*missing])
     return [row for row in rows if row.key in alone]

@@ -82,7 +82,7 @@ def repeated(value: bytes, count: int) -> BytesColumn:
     return BytesColumn(bytes_of(value), np.zeros(count, np.int64), np.full(count, len(value)))
 
 
-def joined(parts: Sequence[BytesColumn]) -> BytesColumn:
+def concat_rowwise_bytes(parts: Sequence[BytesColumn]) -> BytesColumn:
     """Return a new column of n strings: string i is the concatenation of string i of all parts."""
     lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
     ends = np.cumsum(lengths)
@@ -143,7 +143,7 @@ class TextColumn:
         if len(numbers) == 0:
             return self
         stays[numbers] = False
-        return concatenated(self.where(stays), pack(texts).scattered(numbers, len(self)))
+        return concat_rowwise(self.where(stays), pack(texts).scattered(numbers, len(self)))
 
 
 Texts: TypeAlias = Sequence[str] | TextColumn
@@ -158,10 +158,10 @@ def pack(texts: Texts) -> TextColumn:
     return TextColumn(strings, np.fromiter(map(len, texts), np.int64, len(texts)))
 
 
-def concatenated(*parts: TextColumn) -> TextColumn:
+def concat_rowwise(*parts: TextColumn) -> TextColumn:
     """Return a new column of n texts: text i is the concatenation of text i of all parts."""
     lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
-    return TextColumn(joined([part.strings for part in parts]), lengths)
+    return TextColumn(concat_rowwise_bytes([part.strings for part in parts]), lengths)
 
 
 def is_text_hash(fingerprint: int, text: str) -> bool:
@@ -177,7 +177,7 @@ BREAK: Final = "\udbfe"
 _BREAK: Final = BREAK.encode("utf-8", "surrogatepass")
 
 
-def breaks(mask: NDArray[np.bool_], mark: str = BREAK) -> TextColumn:
+def break_column(mask: NDArray[np.bool_], mark: str = BREAK) -> TextColumn:
     """Return n texts: `mark` in the rows of a mask, bool (n,), and empty ones elsewhere."""
     encoded = mark.encode("utf-8", "surrogatepass")
     return TextColumn(repeated(encoded, len(mask)).where(mask), mask.astype(np.int64))
@@ -191,7 +191,7 @@ def has_breaks(texts: TextColumn) -> bool:
 
 def parted(texts: TextColumn) -> tuple[TextColumn, Ints]:
     """Return the parts of n texts, and the number of parts of each text, int64 (n,)."""
-    data, starts, sizes = concatenated(texts).utf8()
+    data, starts, sizes = concat_rowwise(texts).utf8()
     first, second, third = (np.append(data, [0, 0])[i : i + len(data)] for i in range(3))
     at = np.flatnonzero((first == _BREAK[0]) & (second == _BREAK[1]) & (third == _BREAK[2]))
     before = np.searchsorted(at, np.append(starts, len(data)))
@@ -206,7 +206,7 @@ def rejoined(parts: TextColumn, counts: Ints) -> TextColumn:
     """Return n texts with breaks between their parts; counts: int64 (n,), parts of each text."""
     follows = np.ones(len(parts), dtype=np.bool_)
     follows[_first(counts)] = False
-    return _joined(parts, counts, breaks(follows))
+    return _joined(parts, counts, break_column(follows))
 
 
 def as_lines(parts: TextColumn, counts: Ints) -> TextColumn:
@@ -214,7 +214,7 @@ def as_lines(parts: TextColumn, counts: Ints) -> TextColumn:
     is_line = parts.lengths > 0
     before: Ints = np.cumsum(is_line) - is_line
     follows = is_line & (before > np.repeat(before[_first(counts)], counts))
-    return _joined(parts, counts, breaks(follows, "\n"))
+    return _joined(parts, counts, break_column(follows, "\n"))
 
 
 def sums(values: Ints, counts: Ints) -> Ints:
@@ -228,6 +228,6 @@ def _first(counts: Ints) -> Ints:
 
 
 def _joined(parts: TextColumn, counts: Ints, between: TextColumn) -> TextColumn:
-    (data, starts, sizes), lengths = (whole := concatenated(between, parts)).utf8(), whole.lengths
+    (data, starts, sizes), lengths = (whole := concat_rowwise(between, parts)).utf8(), whole.lengths
     strings = BytesColumn(data, starts[_first(counts)], sums(sizes, counts))
     return TextColumn(strings, sums(lengths, counts))

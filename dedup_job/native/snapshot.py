@@ -172,7 +172,7 @@ def cache_file(name: str, digest: str) -> Path:
     return user_cache_path("dedup") / f"{name}-{digest}.arrays"
 
 
-def kept_arrays(file: Path, made_of: Callable[[Tables], T], build: Callable[[], Tables]) -> T:
+def load_or_build(file: Path, made_of: Callable[[Tables], T], build: Callable[[], Tables]) -> T:
     """Return the object made of the tables in a file; build and write them if it has none.
 
     They are built again if the file is damaged or `made_of` raises ValueError or TypeError.

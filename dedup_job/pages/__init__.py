@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from dedup_job import __version__
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped, listed
-from dedup_job.report.pairs import DiffSegment, diff, label, measured, shortened
+from dedup_job.report.pairs import DiffSegment, diff, display_name, measure_text, shortened
 from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
 from dedup_job.text_fields import values_in
@@ -51,14 +51,14 @@ def error_element(why: str) -> str:
     return Markup('<p id="message" class="notice" role="alert">{}</p>').format(escaped(why))
 
 
-def words(key: str, **values: Any) -> Markup:
+def phrase(key: str, **values: Any) -> Markup:
     """Return a phrase in all languages, each in an element, of which the page shows one.
 
     key: section and name in words.toml; section `label`: names that rows hold.
     """
     section, _, name = key.partition(".")
     if section == "label":
-        texts: Sequence[str] = [in_language(label(name), language) for language in LANGUAGES]
+        texts: Sequence[str] = [in_language(display_name(name), language) for language in LANGUAGES]
     else:
         texts = _words()[section][name]
     forms: Iterable[Markup] = map(Markup, map(escape, texts))
@@ -95,11 +95,11 @@ def environment() -> Environment:
         percent="{:.2%}".format,
         percent1="{:.1%}".format,
         short=_short,
-        measured=measured,
+        measured=measure_text,
         visible=escaped,
     )
     environment.globals.update(
-        w=words,
+        w=phrase,
         value=Markup('<b data-value="{}">…</b>').format,
         asset=lambda name: Markup(asset(name)),
         segments=_segments,
@@ -121,7 +121,7 @@ def _funnel(counts: Counts) -> Iterator[tuple[str, int, int]]:
 
 
 def _named(layer: Layer) -> Markup:
-    return words("stratum.named", name=words(f"label.{layer.name}")) if layer.name else Markup()
+    return phrase("stratum.named", name=phrase(f"label.{layer.name}")) if layer.name else Markup()
 
 
 def _further(source: str, target: str) -> list[tuple[str, str]]:

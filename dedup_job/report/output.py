@@ -47,7 +47,7 @@ class Output(Console):
             self.width = _UNLIMITED
 
     @property
-    def readable(self) -> int:
+    def line_width(self) -> int:
         """The most columns of a line of text."""
         return min(self.width, _READABLE)
 
@@ -135,7 +135,7 @@ def new_table(*columns: str | Column) -> Table:
     return Table(*columns, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
-def figures(*names: str) -> list[Column]:
+def number_columns(*names: str) -> list[Column]:
     """Return right-aligned columns with these headings."""
     return [Column(name, justify="right") for name in names]
 

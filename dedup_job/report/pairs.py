@@ -45,12 +45,12 @@ LABELS: Final[Mapping[str, Message]] = {
 }
 
 
-def label(name: str) -> Message:
+def display_name(name: str) -> Message:
     """Return the label of a stored name, or the name as a Message if it is its own label."""
     return LABELS.get(name) or Message(name)
 
 
-def measured(value: float, limit: float = 0.0) -> str:
+def measure_text(value: float, limit: float = 0.0) -> str:
     """Return a measure with three digits, cut off, or with more to stay on its side of a limit."""
     exact, least = Decimal(str(value)), Decimal(str(limit))
     shown = (exact.quantize(Decimal(1).scaleb(-n), ROUND_FLOOR) for n in count(3))
@@ -60,9 +60,9 @@ def measured(value: float, limit: float = 0.0) -> str:
 def measures(pair: Pair) -> Iterator[Message]:
     """Yield the probability and the similarity of a pair, without unknown ones."""
     if pair.probability is not None:
-        yield Message("probability {value}", value=measured(pair.probability))
+        yield Message("probability {value}", value=measure_text(pair.probability))
     if pair.similarity is not None:
-        yield Message("similarity {value}", value=measured(pair.similarity))
+        yield Message("similarity {value}", value=measure_text(pair.similarity))
 
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|\s|.", re.DOTALL)  # a word, a number, a character
@@ -261,7 +261,7 @@ def side_by_side(names: tuple[str, str], left: str, right: str, console: Output)
 
     Differences have colours on a terminal, [-...-] and {+...+} elsewhere; see `legend`.
     """
-    widest = console.readable // 2 - 2  # without the gap between the two
+    widest = console.line_width // 2 - 2  # without the gap between the two
     table = new_table(
         *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
     )

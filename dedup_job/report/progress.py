@@ -74,7 +74,7 @@ class Log:
         """Log a new stage, the silence of the database, or the counts every 30 seconds."""
         before, self._before = self._before, now
         if now.silent != before.silent:
-            self._wait(now.silent)
+            self._log_silence(now.silent)
         elif _begins(now, before):
             self._begin(now)
         elif now.report and not before.report:
@@ -116,7 +116,7 @@ class Log:
             )
         log.info(joined([line, _short(now.counts)], ", ") if now.counted and now.report else line)
 
-    def _wait(self, seconds: int | None) -> None:
+    def _log_silence(self, seconds: int | None) -> None:
         if seconds is None:
             self._waited = -_LOG_SECONDS
             log.info(Message("the database answers again"))
@@ -219,7 +219,7 @@ Values = dict[tuple[str, str], float]  # by metric and decision, "" if it has no
 
 
 class MetricsFile:
-    """A display of progress that writes the file of metrics; `ended` writes it a last time."""
+    """A display of progress that writes the file of metrics; `write_end` writes it a last time."""
 
     def __init__(self, file: Path | None) -> None:
         """Take the file, None for no metrics; UsageError if it cannot be written."""
@@ -234,7 +234,7 @@ class MetricsFile:
         self._failed = False
         self._written = -WRITE_SECONDS
 
-    def named(self, target: str) -> None:
+    def set_target(self, target: str) -> None:
         """Take the target's full name; UsageError if the file has metrics of another target."""
         self._target, self._former = target, {}
         for name, decision, former, value in _samples(self._file) if self._file else ():
@@ -262,7 +262,7 @@ class MetricsFile:
         if time.monotonic() - self._written >= WRITE_SECONDS:
             self._write()
 
-    def ended(self, code: int, seconds: float, report: Run | None = None) -> None:
+    def write_end(self, code: int, seconds: float, report: Run | None = None) -> None:
         """Write the metrics of an ended run, unless another run of the target holds the lease.
 
         code: the exit code; seconds: of the run; report: None if the run failed.

@@ -9,8 +9,8 @@ from rich.text import Text
 from dedup_job.documents import NO_TEXT
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line
-from dedup_job.report.output import Output, figures, new_table, whole
-from dedup_job.report.pairs import label
+from dedup_job.report.output import Output, new_table, number_columns, whole
+from dedup_job.report.pairs import display_name
 from dedup_job.runs.run_record import Run, Stage
 
 _SHARE = 10  # columns of a share
@@ -27,10 +27,10 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     if about.dry_run:
         note = Message("(dry run, nothing written)")
     elif report.number:  # a file's has none
-        status = label(str(report.status))
+        status = display_name(str(report.status))
         note = Message("(run {run}, {status})", run=report.number, status=status)
     else:
-        note = Message("({status})", status=label(str(report.status)))
+        note = Message("({status})", status=display_name(str(report.status)))
     console.say(heading.append(f"  {localized(note)}", style="not bold"))
     if report.counts.scanned:
         for line in _figures(report):
@@ -182,7 +182,7 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
 
 def _listed(named: Mapping[str, int]) -> Message:
     ordered: Iterable[tuple[str, int]] = sorted(named.items(), key=lambda one: (-one[1], one[0]))
-    return joined([_number(label(name), count) for name, count in ordered], ", ")
+    return joined([_number(display_name(name), count) for name, count in ordered], ", ")
 
 
 def _number(name: str, count: int) -> Message:
@@ -191,9 +191,9 @@ def _number(name: str, count: int) -> Message:
 
 def _stages(report: Run) -> Table:
     names = (Message("seconds"), Message("threads"), Message("busy"), "us/doc")
-    table, profile = new_table(Message("stage"), *figures(*names)), report.profile
+    table, profile = new_table(Message("stage"), *number_columns(*names)), report.profile
     for stage, seconds in profile.stages.items() if profile else ():
-        row = [label(str(stage)), f"{seconds:,.2f}"]
+        row = [display_name(str(stage)), f"{seconds:,.2f}"]
         if profile and profile.documents and stage is not Stage.LOAD:
             each = f"{seconds / profile.documents * 1e6:,.1f}"
             row += [f"{profile.threads_of(stage)}", f"{profile.busy(stage):.0%}", each]

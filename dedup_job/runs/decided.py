@@ -178,13 +178,16 @@ class Counts:
     @classmethod
     def of(cls, decisions: "Decisions", similar_from: float = 1.0) -> "Counts":
         """Return the counts of decisions; similar_from: the least similarity of `similar`."""
-        kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
+        kept, exact, near = decisions.kept, *map(decisions.have_reason, (Reason.EXACT, Reason.NEAR))
         refused, alike = decisions.refused, decisions["similarity"].copy()
         if decisions.superseded is not None:
             # a better copy counts as the duplicate of the former one: the target does not grow
             rows, _, dropped = decisions.superseded
             kept[rows] = refused[rows] = False
-            exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
+            exact[rows], near[rows] = (
+                dropped.have_reason(Reason.EXACT),
+                dropped.have_reason(Reason.NEAR),
+            )
             alike[rows] = dropped["similarity"]
         kinds, richer = Counter(decisions["apart"][refused].tolist()), Counter[str]()
         similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())

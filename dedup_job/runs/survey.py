@@ -112,7 +112,7 @@ class PairSample:
         """All pairs of the sample, random ones first, some several times."""
         return [*self.random, *self.extreme, *self.by_class]
 
-    def changed(self, found: Mapping[bytes, DecidedDocument]) -> "PairSample":
+    def without_changed(self, found: Mapping[bytes, DecidedDocument]) -> "PairSample":
         """Return the sample without pairs that are missing in `found`, or decided otherwise."""
 
         def unchanged(pairs: Sequence[DecidedDocument]) -> list[DecidedDocument]:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from pymongo import MongoClient
 
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.commands.session import form_of, preparation
+from dedup_job.commands.session import form_of, preprocessor_of
 from dedup_job.decision import decider as deciding
 from dedup_job.decision.decider import Decider
 from dedup_job.index import KeptIndex
-from dedup_job.job import Writers, in_order, prefetch
+from dedup_job.job import Writers, ordered_map, prefetch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
@@ -49,7 +49,7 @@ def replies_of(corpus: SyntheticCorpus, documents: int) -> list[NDArray[np.uint8
     for first in range(0, documents, PAGE):
         made = corpus.documents(first, min(PAGE, documents - first))
         fields = (b"\x03%d\0" % i + bson.encode(one) for i, one in enumerate(made))
-        replies.append(bytes_of(raw_bson.document(*fields)))
+        replies.append(bytes_of(raw_bson.join_fields(*fields)))
     return replies
 
 
@@ -65,7 +65,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
     models = settings.models()
     form, index = form_of(settings, models), KeptIndex(settings.index)
     source = Source(MongoClient(connect=False).memory.source, settings.source)
-    prepare = preparation(settings, models, form).prepare
+    prepare = preprocessor_of(settings, models, form).prepare
     decider = Decider(index, settings.decision, no_texts, models.judge, threads=threads)
     counts = Counts()
 
@@ -83,7 +83,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
     began, before = time.perf_counter(), time.process_time()
     with prefetch(pages(), AHEAD) as read, Writers(write, settle, AHEAD) as writer:
-        for batch in in_order(partial(prepare, watch=Stopwatch()), read, threads):
+        for batch in ordered_map(partial(prepare, watch=Stopwatch()), read, threads):
             decisions = decider.decide(batch)
             counts += Counts.of(decisions, settings.decision.similarity)
             writer.put((batch, decisions))

@@ -101,7 +101,7 @@ def test_control_characters_are_escaped_and_a_huge_id_is_written_whole():
     line = command_line("list", "--target", "a.\x1b[201~\ntouch x\n\t\u202e")
     assert line == r"dedup list --target 'a.\x1b[201~\ntouch x\n\t\u202e'"
     key = key_of("题" * 5000)
-    assert id_keys.stored(next(readings(unmistakable(key)))) == key
+    assert id_keys.key_from_value(next(readings(unmistakable(key)))) == key
 
 
 def parsed(line):
@@ -122,6 +122,6 @@ def test_an_id_in_a_command_is_read_back_as_the_same_of_the_same_type(value, nam
         found = parsed(command_line(*words))
         assert found["target"] == name
         (written,) = [*found[argument]] if argument == "items" else [found[argument]]
-        (read,) = map(id_keys.stored, readings(written))
+        (read,) = map(id_keys.key_from_value, readings(written))
         assert read[0] == key[0]
         assert same(id_keys.id_value(read), id_keys.id_value(key))

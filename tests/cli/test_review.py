@@ -59,7 +59,7 @@ def test_a_browser_is_given_a_private_file_and_never_the_token(monkeypatch, caps
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     if sys.platform == "linux":  # one in the terminal would replace the command
-        assert not cli._opened_in_browser("file:///x")
+        assert not cli._open_in_browser("file:///x")
 
 
 IDS = [7, "7", "a\u2028b", ObjectId("65a0a0a0a0a0a0a0a0a0a0a0"), {"a": Int64(1)}, None, 7.5]

@@ -48,7 +48,7 @@ def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(strike, n
 
 def test_the_second_signal_comes_again_as_well(capfd):
     with StopSignals() as stop:
-        stop.wait_for_batch()
+        stop.finish_batch_first()
         in_a_finalizer(signal.SIGTERM)
         assert stop()
         in_a_finalizer(signal.SIGTERM)
@@ -85,7 +85,7 @@ def test_a_signal_in_the_middle_of_a_line_waits_for_the_batch(monkeypatch):
     stream = io.TextIOWrapper(io.BufferedWriter(Struck()), line_buffering=True)
     monkeypatch.setattr("sys.stderr", stream)
     with StopSignals() as stop:
-        stop.wait_for_batch()
+        stop.finish_batch_first()
         stream.write("42 documents\n")
         assert stop.received == signal.SIGTERM
 

@@ -136,12 +136,12 @@ def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
 
 
 def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(any_database, folder, monkeypatch):
-    read = maintenance.read_index
+    read = maintenance.fill_from_target
 
     def slow(*arguments):
         read(*arguments)
         any_database[STATE].update_one({}, {"$inc": {"generation": 1}})
 
-    monkeypatch.setattr(maintenance, "read_index", slow)
+    monkeypatch.setattr(maintenance, "fill_from_target", slow)
     assert "another run wrote" in not_rebuilt(any_database)
     assert not folder.exists()

@@ -15,7 +15,7 @@ import pytest
 from bson import ObjectId
 from typer.testing import CliRunner
 
-from dedup_job.cli import app, refusal
+from dedup_job.cli import app, usage_error_of
 from dedup_job.messages import DedupError, chosen_language, in_language
 from tests.running import run_here, uri_of
 
@@ -77,7 +77,7 @@ def answer(database, line):
     )
     output = result.output
     if isinstance(error := result.exception, Exception):
-        wrong = error if isinstance(error, DedupError) else refusal(error)
+        wrong = error if isinstance(error, DedupError) else usage_error_of(error)
         assert wrong, error
         language = variables.get("DEDUP_LANG", "en")
         output += f"[{wrong.code}] {in_language(wrong.message, language)}\n"

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from dedup_job.commands import session
-from dedup_job.commands.session import available_cores, index_memory, preparing_threads
+from dedup_job.commands.session import available_cores, index_memory, preparing_thread_count
 from dedup_job.judgment.model import shipped_model
 from dedup_job.messages import ConfigurationError, StateMismatch, UsageError
 from dedup_job.settings import load_settings
@@ -82,8 +82,8 @@ def test_the_other_stages_have_a_core_and_a_local_database_a_quarter_but_two_thr
 ):
     monkeypatch.setattr(session, "available_cores", lambda: cores)
     for host in ("localhost", "127.0.0.1", "::1", "/tmp/mongodb-27017.sock"):
-        assert preparing_threads([host]) == local
-    assert preparing_threads(["db1.example.com", "10.0.0.7"]) == remote
+        assert preparing_thread_count([host]) == local
+    assert preparing_thread_count(["db1.example.com", "10.0.0.7"]) == remote
 
 
 @pytest.mark.parametrize(

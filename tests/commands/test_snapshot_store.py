@@ -117,13 +117,13 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
         watched.file.unlink()
         monkeypatch.setattr("dedup_job.mongo.target_reader.ROW_PAGE", 40)
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
-    replace = KeptIndex.replace_growing
+    replace = KeptIndex.spill_growing
 
     def counted(kept, mapped):
         replace(kept, mapped)
         segments.append(len(kept.core.segments))
 
-    monkeypatch.setattr(KeptIndex, "replace_growing", counted)
+    monkeypatch.setattr(KeptIndex, "spill_growing", counted)
     watched.run(run__batch_documents=50)
     assert max(segments) > 4
     assert_as_in_one_run(watched)

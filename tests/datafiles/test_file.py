@@ -13,7 +13,7 @@ import pytest
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import RunCallbacks
 from dedup_job.datafiles import formats
-from dedup_job.datafiles.formats import named, reading
+from dedup_job.datafiles.formats import data_file, reading
 from dedup_job.demo import make_corpus
 from dedup_job.messages import DedupError
 from tests.running import dedup, invoke, refusal
@@ -250,7 +250,7 @@ def test_large_rows_come_in_small_pages(tmp_path, monkeypatch):
     rows = [{"text": f"{n}" + "题" * 3000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl"):
         source = write(tmp_path / f"in{suffix}", rows)
-        with reading(named(source), "text") as reader:
+        with reading(data_file(source), "text") as reader:
             pages = [len(page.numbers) for page in reader.pages()]
         assert sum(pages) == 60
         assert max(pages) < 60

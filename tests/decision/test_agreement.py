@@ -260,7 +260,7 @@ def happen(event, decider, naive, pool, rows, options, folder, rng):
             naive.removed.add(kept.number)
             del decider.texts[key_of(kept.number)]
     elif event == "memory":
-        decider.index.replace_growing(lambda dump: snapshot.mapped(folder, dump))
+        decider.index.spill_growing(lambda dump: snapshot.mapped(folder, dump))
     elif event == "snapshot" and not naive.removed:  # else a run refuses it, by its size
         with snapshot.writing(folder / "one.index") as writer:
             decider.index.dump(writer)

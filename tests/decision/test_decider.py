@@ -55,7 +55,7 @@ def test_a_recheck_decides_every_duplicate_as_the_run_did(judge):
     decided = engine.decide(Batch(Documents.of(documents), fingerprints))
     found = {k: one for k, one in zip(texts, decided, strict=True) if isinstance(one, Duplicate)}
     assert {one.reason for one in found.values()} == {Reason.EXACT, Reason.NEAR}
-    again = PairRecheck(decision, index, models).decide(
+    again = PairRecheck(decision, index, models).decide_pairs(
         [texts[key] for key in found], [texts[one.pair.of] for one in found.values()]
     )
     without = [one._replace(pair=one.pair._replace(of=b"")) for one in found.values()]
@@ -66,5 +66,5 @@ def test_a_recheck_names_the_guard_that_keeps_two_texts_apart():
     decision, index = DecisionSettings(), IndexSettings()
     recheck = PairRecheck(decision, index, Models(FingerprintSettings(), index, decision))
     text = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
-    assert recheck.decide([text.replace("120", "360")], [text]) == ["number"]
-    assert recheck.decide([], []) == []
+    assert recheck.decide_pairs([text.replace("120", "360")], [text]) == ["number"]
+    assert recheck.decide_pairs([], []) == []

@@ -24,7 +24,7 @@ from bson import (
 from bson.codec_options import DatetimeConversion
 from bson.raw_bson import RawBSONDocument
 
-from dedup_job.mongo.raw_bson import document, fields
+from dedup_job.mongo.raw_bson import fields, join_fields
 
 MAX_CHARS = 20_000  # source.max_chars of these runs: longer texts can be planted by the hundred
 FULL = 16 * 1024 * 1024
@@ -65,7 +65,7 @@ def string(value):
 
 
 def not_utf_8(id_):
-    return RawBSONDocument(document(fields({"_id": id_}), element(2, "text", string(b"ab\xff"))))
+    return RawBSONDocument(join_fields(fields({"_id": id_}), element(2, "text", string(b"ab\xff"))))
 
 
 def _good(number):
@@ -86,7 +86,7 @@ def _beside(*more):
 
 def _nested(depth, inner):
     for _ in range(depth):
-        inner = element(3, "n", document(inner))
+        inner = element(3, "n", join_fields(inner))
     return inner
 
 
@@ -121,7 +121,7 @@ _BAD_IDS = {
     "_id not UTF-8": _id(2, b"\xff"),
     "_id low and not UTF-8": _id(2, b"\x80"),
     "_id not UTF-8 within": lambda i: element(
-        3, "_id", document(element(2, "a", string(b"\xff" + str(i).encode())))
+        3, "_id", join_fields(element(2, "a", string(b"\xff" + str(i).encode())))
     ),
 }
 _NOT_TEXT = [
@@ -160,7 +160,7 @@ _ODD_BUT_GOOD = {
 }
 _ODD_IDS = {
     "a date after 9999": lambda i: element(9, "_id", struct.pack("<q", 2**60 + i)),
-    "a key twice": lambda i: element(3, "_id", document(fields({"a": 1}), fields({"a": i}))),
+    "a key twice": lambda i: element(3, "_id", join_fields(fields({"a": 1}), fields({"a": i}))),
     "a DBPointer": lambda i: element(12, "_id", _POINTER + struct.pack(">Q", i) + b"tail"),
 }
 _LONG = "长" * (MAX_CHARS + 1)
@@ -211,13 +211,13 @@ def planted(count):
     kinds = [*rare, *(common[i % len(common)] for i in range(count - len(rare)))]
     for number, kind in enumerate(kinds):
         key = kind.key(number) if kind.key else fields({"_id": mixed_id(number, 3)})
-        raw = document(key, kind.rest(number))
+        raw = join_fields(key, kind.rest(number))
         yield raw, kind, _text(kind, number) if kind.becomes == KEPT else None
 
 
 def _text(kind, number):
     """Return the text of a document of this kind, as the driver decodes it."""
-    return str(bson.decode(document(kind.rest(number)), _ANY_DATE)["text"])
+    return str(bson.decode(join_fields(kind.rest(number)), _ANY_DATE)["text"])
 
 
 def decodes(raw):

@@ -36,7 +36,7 @@ def rows_of(database, name, projection=None):
     found = {}
     for document in majority(database[name]).find({}, projection):
         one = bytes(document.raw)
-        found[id_keys.id_element(one)] = bson.decode(one, raw.LENIENT)
+        found[id_keys.id_key_in(one)] = bson.decode(one, raw.LENIENT)
     return found
 
 
@@ -46,7 +46,7 @@ def test_bad_documents_are_recorded_and_nothing_else_suffers(any_server, tmp_pat
     database = subject.database
     database.drop_collection("source")
     sound = [
-        RawBSONDocument(raw.document(raw.fields({**document, "_id": mixed_id(number)})))
+        RawBSONDocument(raw.join_fields(raw.fields({**document, "_id": mixed_id(number)})))
         for number, document in enumerate(make_corpus(times(100_000, 300)))
     ]
     bad = list(planted(times(10_000, 200)))
@@ -78,7 +78,7 @@ def assert_each_became_what_it_should(database, bad):
     ledger = rows_of(database, "source_target.ledger")
     wrong = Counter[str]()
     for document, kind, text in bad:
-        key = id_keys.id_element(document)
+        key = id_keys.id_key_in(document)
         if key in kept:
             is_right = kind.becomes == KEPT and kept[key]["text"] == text
             became = f"kept: {kept[key]['text'][:20]}"

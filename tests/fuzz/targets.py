@@ -136,7 +136,7 @@ def check_fingerprints(batch):
 
 def check_forms(batch):
     judge, rows = forms.judge(), np.arange(len(batch))
-    read, partners = judge.read(batch), (rows + 1) % len(batch)
+    read, partners = judge.parsed(batch), (rows + 1) % len(batch)
     found, named = judge.explain((read, rows, read, partners))
     keys = forms.sketched(batch, judge.core)
     for row, partner in zip(rows.tolist(), partners.tolist(), strict=True):

@@ -274,14 +274,17 @@ def test_segments_find_the_same_as_one_index(tmp_path, rows, cuts, most, steps, 
                 for index in (whole, segments):
                     index.tombstone(some, gone=step == "bury")
             if step == "memory":
-                segments.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
+                segments.spill_growing(lambda dump: snapshot.mapped(tmp_path, dump))
             if step == "file" and not segments.counts.referenced:
                 segments = saved_and_loaded(segments, tmp_path)
         fields = "number", "distance", "agreement", "is_equal"
         query = texts_of(rows)
         assert found(segments, query, *fields) == found(whole, query, *fields)
         own = np.arange(segments.counts.referenced, len(segments))
-        assert segments.documents(own)[0].list() == whole.documents(own)[0].list()
+        assert (
+            segments.keys_and_fingerprints(own)[0].list()
+            == whole.keys_and_fingerprints(own)[0].list()
+        )
         assert segments.live_numbers().tolist() == [n for n in whole.live_numbers() if n in own]
 
 
@@ -290,7 +293,7 @@ def test_many_segments_are_merged_in_a_file(tmp_path):
     batches = [texts_of([(int(v), int(v), False, (1, 2), 5)]) for v in rng.integers(0, 9, 40)]
     index = index_of(*batches[:10])
     for batch in batches[10:]:
-        index.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
+        index.spill_growing(lambda dump: snapshot.mapped(tmp_path, dump))
         index.add(ids(1, len(index)), batch)
     assert len(index.core.segments) == 31
     query = texts_of([(5, 5, False, (1, 0), 5)])
@@ -317,7 +320,7 @@ def test_merges_keep_segments_falling_in_size(tmp_path, monkeypatch, sizes, firs
     index = index_of()
     for number, size in enumerate(sizes):
         if number:
-            index.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
+            index.spill_growing(lambda dump: snapshot.mapped(tmp_path, dump))
         index.add(ids(size, len(index)), prints_of(range(size)))
     assert index.first_to_merge() == first
 
@@ -337,7 +340,7 @@ def test_documents_are_found_by_their_ids_and_return_them(all_ids, data):
     sought = [*all_ids, b"\x07_id\0another one.", b"\x02_id\0"]
     expected = [-1 if one in removed else n for n, one in enumerate(all_ids)] + [-1, -1]
     assert index.core.find_ids(strings_of(sought)).tolist() == expected
-    keys, values = index.documents(np.arange(len(all_ids)))
+    keys, values = index.keys_and_fingerprints(np.arange(len(all_ids)))
     assert (keys.list(), values.tolist()) == (all_ids, [*range(len(all_ids))])
     assert (index.live, len(index)) == (len(all_ids) - len(removed), len(all_ids))
 
@@ -375,15 +378,15 @@ def test_documents_are_numbered_by_run_and_then_in_the_order_of_the_pages(runs, 
     pages = [page(*rows[i : i + size]) for i in range(0, 4, size)]
     index = KeptIndex(IndexSettings())
     index.rebuild(lambda: iter(pages))
-    assert index.documents(np.arange(4))[1].tolist() == expected
+    assert index.keys_and_fingerprints(np.arange(4))[1].tolist() == expected
 
 
 FIRST = np.zeros(1, dtype=np.int64)
 USES = {
-    "documents": lambda index: index.documents(FIRST)[1].tolist(),
+    "documents": lambda index: index.keys_and_fingerprints(FIRST)[1].tolist(),
     "find": lambda index: index.find(prints_of([1]))["number"].tolist(),
     "find_ids": lambda index: index.core.find_ids(ids(3)).tolist(),
-    "membership": lambda index: index.membership()(ids(2)).tolist(),
+    "membership": lambda index: index.membership_test()(ids(2)).tolist(),
     "live_numbers": lambda index: index.live_numbers().tolist(),
     "first_to_merge": lambda index: index.first_to_merge(),
 }

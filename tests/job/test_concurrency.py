@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.job import Pace, Writers, in_order, prefetch
+from dedup_job.job import Pace, Writers, ordered_map, prefetch
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
@@ -20,7 +20,7 @@ def test_items_come_in_order_from_any_number_of_threads(delays, threads):
         return delay
 
     with prefetch(delays, threads) as ahead:
-        assert list(in_order(slow, ahead, threads)) == delays
+        assert list(ordered_map(slow, ahead, threads)) == delays
 
 
 def test_an_error_is_raised_after_the_items_before_it():
@@ -32,7 +32,7 @@ def test_an_error_is_raised_after_the_items_before_it():
         assert [next(items), next(items), next(items)] == [0, 1, 2]
         with pytest.raises(ZeroDivisionError):
             next(items)
-    results = in_order(lambda number: 6 // (number - 2), range(5), 3)
+    results = ordered_map(lambda number: 6 // (number - 2), range(5), 3)
     assert [next(results), next(results)] == [-3, -6]
     with pytest.raises(ZeroDivisionError):
         next(results)

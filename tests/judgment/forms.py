@@ -38,7 +38,7 @@ def canonical(texts):
 
 def compared(pairs):
     """Return PAIR_FEATURES of pairs, and of the same with the sides exchanged."""
-    one, other = (judge().read([*side]) for side in zip(*pairs, strict=True))
+    one, other = (judge().parsed([*side]) for side in zip(*pairs, strict=True))
     rows = np.arange(len(pairs))
     sides = (one, rows, other, rows), (other, rows, one, rows)
     return tuple(judge().explain(side)[0] for side in sides)

@@ -89,7 +89,7 @@ def test_articles_with_few_words_in_common_have_probability_0():
     text = f"防汛办法\n{BODY}"
     likely = [verdict(text, one)["probability"] for one in (text, f"{text}\n附件一份。", RECIPE)]
     assert [one > 0 for one in likely] == [True, True, False]
-    assert judge().weigh(text, RECIPE).probability == 0
+    assert judge().verdict_reasons(text, RECIPE).probability == 0
 
 
 def test_altered_articles_have_the_features_of_the_reference():

@@ -35,7 +35,7 @@ def labelled():
 
 
 def explained(pairs):
-    one, other = (judge().read([*side]) for side in zip(*pairs, strict=True))
+    one, other = (judge().parsed([*side]) for side in zip(*pairs, strict=True))
     rows = np.arange(len(pairs))
     return judge().explain((one, rows, other, rows))
 
@@ -57,7 +57,7 @@ def block_of(name, text, other, found, differences):
     yield line_of(name, found, differences)
     yield f"  features {nonzero(found)}"
     for side in (text, other):
-        (parts,) = judge().read([side]).parts()
+        (parts,) = judge().parsed([side]).parts()
         for part, value in zip((*PARTS, "images", "han"), parts, strict=True):
             if value not in ("", [], True, False):
                 yield f"  {part} {value!r}"

@@ -94,8 +94,8 @@ def test_a_guard_that_is_off_leaves_the_pair_to_the_model(tmp_path):
 
 def test_the_reasons_of_a_pair_name_no_guard_that_is_off(tmp_path):
     usual, own = judge_without(tmp_path), judge_without(tmp_path, "name")
-    assert usual.weigh(*NAMES).guards == ("name",)
-    assert own.weigh(*NAMES).guards == ()
+    assert usual.verdict_reasons(*NAMES).guards == ("name",)
+    assert own.verdict_reasons(*NAMES).guards == ()
     one, two = (by.explain(([NAMES[0]], ROW, [NAMES[1]], ROW))[0] for by in (usual, own))
     assert held_of(one["guards"][0]) == held_of(two["guards"][0]) == ["name"]
     assert one["features"].tolist() == two["features"].tolist()

@@ -15,7 +15,7 @@ from dedup_job.judgment.model import (
     Labels,
     calibration,
     learn,
-    logistic,
+    logistic_fit,
     model_of,
     shipped_model,
     sigmoid,
@@ -42,7 +42,7 @@ class LabelCounts:
         found = np.zeros(n, dtype=PAIR_FEATURES)
         found["features"] = chance.random((n, len(FEATURE_NAMES)))
         found["guards"] = 0 if guards is None else guards
-        return Labels(found, same, np.arange(n)).where(chance.permutation(n))
+        return Labels(found, same, np.arange(n)).take(chance.permutation(n))
 
 
 def model(learnt):
@@ -168,10 +168,10 @@ def test_the_logistic_curve_finds_slope_and_shift_and_never_falls():
     chance = np.random.default_rng(1)
     scores = chance.normal(size=20_000) * 3
     same = chance.random(20_000) < sigmoid(1.5 * scores - 0.5)
-    slope, shift = logistic(scores, same)
+    slope, shift = logistic_fit(scores, same)
     assert (slope, shift) == pytest.approx((1.5, -0.5), abs=0.1)
-    assert logistic(-scores, same)[0] == 0
+    assert logistic_fit(-scores, same)[0] == 0
     apart = np.array([-1.0, 1.0])
-    assert np.isfinite(logistic(apart * 1000, apart > 0)).all()
+    assert np.isfinite(logistic_fit(apart * 1000, apart > 0)).all()
     curve = calibration(slope, shift, scores)
     assert curve["probabilities"] == sorted(curve["probabilities"])

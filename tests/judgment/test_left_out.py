@@ -121,7 +121,7 @@ def test_a_pair_with_notes_is_never_certain_and_has_a_percentage_left_out(text):
     name, probability, left_out = verdict(text, question)
     assert (name, probability) == ("same", 0.999)
     assert 1 <= left_out < 50
-    assert forms.judge().weigh(text, question).probability == 0.999
+    assert forms.judge().verdict_reasons(text, question).probability == 0.999
     (found,) = forms.differences(text, question)
     assert found.place in ("explanation", "notes", "answer")
 

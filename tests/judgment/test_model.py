@@ -14,10 +14,10 @@ from dedup_job.judgment.model import (
     FEATURE_NAMES,
     KINDS,
     MOST_BYTES,
-    document_of,
+    kind_json,
     load_model,
+    model_json,
     model_of,
-    part_of,
 )
 from dedup_job.messages import ConfigurationError, UsageError
 from tests.judging import joined
@@ -36,7 +36,7 @@ NODES = {
 
 def document():
     left_out = {"different": [0.1, 0.2], "same": [0.5, 0.9]}
-    return document_of({kind: part_of({**copy.deepcopy(NODES), **left_out}) for kind in KINDS}, [])
+    return model_json({kind: kind_json({**copy.deepcopy(NODES), **left_out}) for kind in KINDS}, [])
 
 
 def refusal(text):

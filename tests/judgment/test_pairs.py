@@ -103,12 +103,12 @@ def test_texts_that_differ_in_white_space_differ_in_layout():
 
 def test_texts_without_a_difference_have_probability_1():
     text, other = "12．下列属于金属的是 A. 铁 B. 氧 C. 硫", "下列属于金属的是：(A)硫 (B)氧 (C)铁"
-    assert judge().weigh(text, other).probability == 1
-    assert judge().weigh(text, other).guards == ()
+    assert judge().verdict_reasons(text, other).probability == 1
+    assert judge().verdict_reasons(text, other).guards == ()
 
 
 def test_the_reasons_are_sentences_on_the_heaviest_features():
-    weighed = judge().weigh("叶绿体的功能是什么", "线粒体的功能是什么")
+    weighed = judge().verdict_reasons("叶绿体的功能是什么", "线粒体的功能是什么")
     assert weighed.probability < 0.5
     assert 1 <= len(weighed.reasons(-1)) <= 3
     assert all(": " in reason for reason in weighed.reasons(1) + weighed.reasons(-1))
@@ -121,7 +121,7 @@ def test_verdicts_depend_on_neither_batches_nor_threads():
     expected, found = judge().judge((texts, rows, texts, partners)), []
 
     def judge_in_parts(part):
-        read = judge().read(texts)
+        read = judge().parsed(texts)
         parts = [slice(at, at + part) for at in range(0, len(rows), part)]
         verdicts = [judge().judge((read, rows[each], read, partners[each])) for each in parts]
         found.append(np.concatenate(verdicts))

@@ -93,7 +93,7 @@ NOT_CERTAIN = [  # light words differ: likely the same, or left to the model, bu
 
 def weighed(pair):
     one, other = Cleaner().clean_all([*pair])
-    return judge().weigh(one, other)
+    return judge().verdict_reasons(one, other)
 
 
 @pytest.mark.parametrize("pair", EXCHANGED)

@@ -32,7 +32,7 @@ KNOWN = [
 
 def similarities(left, left_rows, right, right_rows, threads=1):
     rows, partners = (np.array(one, dtype=np.int64) for one in (left_rows, right_rows))
-    one, other = judge().read(left), judge().read(right)
+    one, other = judge().parsed(left), judge().parsed(right)
     found = judge().core.compare(one, rows, other, partners, threads, measures=True)
     return found.view(VERDICT)["similarity"].tolist()
 
@@ -51,7 +51,7 @@ def test_any_two_texts_have_the_similarity_of_the_reference(left, right):
     pairs = list(product(range(len(left)), range(len(right)))) * 5
     one, other = ([*map(canonical_of, side)] for side in (left, right))
     expected = [naive_jaccard(one[i], other[j]) for i, j in pairs]
-    for texts, threads in ((left, 1), (judge().read(left), 3)):
+    for texts, threads in ((left, 1), (judge().parsed(left), 3)):
         rows, partners = zip(*pairs, strict=True)
         assert similarities(texts, rows, right, partners, threads) == expected
 

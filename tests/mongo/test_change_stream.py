@@ -9,9 +9,9 @@ import pytest
 from bson import Binary, ObjectId, encode
 from pymongo import MongoClient
 
-from dedup_job.mongo.change_stream import NotFollowed, in_order
+from dedup_job.mongo.change_stream import ChangesUnavailable, sort_keys
 from dedup_job.mongo.database_settings import moving_operator
-from dedup_job.mongo.id_keys import id_element
+from dedup_job.mongo.id_keys import id_key_in
 from dedup_job.mongod import embedded_server
 from tests.proving import command, stored
 from tests.running import assert_each_source_id_is_in_one_place, drop_target, outcome, run_here
@@ -297,14 +297,14 @@ def test_the_proof_decides_documents_that_the_changes_missed(followed):
 def test_ids_are_put_in_the_order_of_the_server(database, ids):
     database.source.insert_many([{"_id": i} for i in ids])
     rows = [encode(row) for row in database.source.find({}, {"_id": 1}).sort("_id", 1)]
-    keys = [id_element(row) for row in rows]
-    assert in_order({*keys}) == keys
+    keys = [id_key_in(row) for row in rows]
+    assert sort_keys({*keys}) == keys
 
 
 @pytest.mark.parametrize("ids", [[1, "a"], [1.5, 2.5], [Binary(b"a", 0), Binary(b"bb", 0)]])
 def test_ids_that_only_the_server_puts_in_order_are_compared(ids):
-    with pytest.raises(NotFollowed):
-        in_order({id_element(encode({"_id": i})) for i in ids})
+    with pytest.raises(ChangesUnavailable):
+        sort_keys({id_key_in(encode({"_id": i})) for i in ids})
 
 
 @pytest.mark.parametrize(

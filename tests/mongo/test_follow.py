@@ -15,7 +15,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.job import pipeline
 from dedup_job.messages import LeaseLost, UsageError
 from dedup_job.mongo import change_stream
-from dedup_job.mongo.change_stream import NotFollowed
+from dedup_job.mongo.change_stream import ChangesUnavailable
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run_record import Status
 from tests.faults.points import failing
@@ -207,7 +207,7 @@ def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(dat
 
 def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, tmp_path):
     def lose():
-        raise NotFollowed("the server's oplog does not go back that far")
+        raise ChangesUnavailable("the server's oplog does not go back that far")
 
     with following(data) as run, caplog.at_level(logging.WARNING):
         eventually(lambda: decided(data) == 100 or run.error)

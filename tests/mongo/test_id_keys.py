@@ -72,7 +72,7 @@ def test_the_first_reading_of_a_shown_id_is_that_id(value):
     text = shown(key)
     assert commands(text) == []
     assert "\n" not in text
-    read = id_keys.stored(next(readings(text)))
+    read = id_keys.key_from_value(next(readings(text)))
     assert same(id_keys.id_value(read), id_keys.id_value(key))
 
 
@@ -103,14 +103,14 @@ def test_ids_are_24_digits_or_extended_json(value, form):
     [
         b"\x02_id\0\x04\0\0\0a\xffb\0",  # a string that is not UTF-8
         b"\x0e_id\0\x02\0\0\0a\0",  # a symbol
-        b"\x03_id\0" + raw.document(b"\x10a\0\1\0\0\0", b"\x10a\0\2\0\0\0"),  # a name twice
+        b"\x03_id\0" + raw.join_fields(b"\x10a\0\1\0\0\0", b"\x10a\0\2\0\0\0"),  # a name twice
         key_of(Binary(b"\x02_id\0\x02\0\0\0a\0", 0xD1)),
         b"\x05_id\0\x08\0\0\0\x02\x03\0\0\0abcd",  # old binary data of a wrong length
         key_of({"a": {"$oid": "65a0a0a0a0a0a0a0a0a0a0a0"}}),
     ],
 )
 def test_an_id_that_no_value_represents_is_read_back_to_the_byte(key):
-    assert id_keys.stored(next(readings(shown(key)))) == key
+    assert id_keys.key_from_value(next(readings(shown(key)))) == key
 
 
 @given(IDS)
@@ -118,14 +118,14 @@ def test_no_string_is_mistaken_for_the_unmistakable_form(value):
     key = key_of(value)
     text = unmistakable(key)
     assert text[0] in '{"'
-    assert id_keys.stored(next(readings(text))) == key or same(next(readings(text)), value)
+    assert id_keys.key_from_value(next(readings(text))) == key or same(next(readings(text)), value)
 
 
 @given(st.recursive(SIMPLE, lambda x: st.one_of(st.lists(x), st.dictionaries(NAMES, x))))
 def test_any_text_has_a_reading(value):
 
     for text in (json_util.dumps(value), str(value)):
-        assert all(id_keys.stored(reading) for reading in readings(text))
+        assert all(id_keys.key_from_value(reading) for reading in readings(text))
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_the_server_finds_each_of_them(database):
     ]
     keys = [key_of(value) for value in values] + [b"\x02_id\0\x04\0\0\0a\xffb\0"]
     for key in keys:
-        collection.insert_one(bson.raw_bson.RawBSONDocument(raw.document(key)))
+        collection.insert_one(bson.raw_bson.RawBSONDocument(raw.join_fields(key)))
     for key in keys:
-        read = id_keys.stored(next(readings(shown(key))))
+        read = id_keys.key_from_value(next(readings(shown(key))))
         assert [row.key for row in Reader(collection).look_up(id_keys.id_filter([read]))] == [key]
 
 
@@ -203,7 +203,7 @@ _WITHIN = [
     *({"b": "x", "a": 5}, {"a": 5}, {"A": 5}, {}, {"a": Regex("5")}, {"a": True}),
 ]
 _SYMBOLS = [  # which drivers no longer write
-    raw.document(bytes([kind]) + b"_id\0\x02\0\0\0x\0") for kind in (0x02, 0x0E, 0x0D)
+    raw.join_fields(bytes([kind]) + b"_id\0\x02\0\0\0x\0") for kind in (0x02, 0x0E, 0x0D)
 ]
 
 
@@ -213,8 +213,8 @@ def key(value):
 
 def test_ids_compare_as_on_the_server(database):
     raws = [bson.encode({"_id": value}) for value in (*_NUMBERS, *_OTHERS, *_WITHIN)]
-    keys = [*map(id_keys.id_element, (*raws, *_SYMBOLS))]
-    documents = [RawBSONDocument(raw.document(one)) for one in keys]
+    keys = [*map(id_keys.id_key_in, (*raws, *_SYMBOLS))]
+    documents = [RawBSONDocument(raw.join_fields(one)) for one in keys]
     with pytest.raises(BulkWriteError) as refused:
         database.ids.insert_many(documents, ordered=False)
     repeated = {error["index"] for error in refused.value.details["writeErrors"]}

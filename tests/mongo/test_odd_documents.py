@@ -27,14 +27,14 @@ def odd_ids(number):
 def plant(database, keys, start=0):
     texts = [d["text"] for d in questions(len(keys), start)]
     database.source.insert_many(
-        RawBSONDocument(raw.document(key, raw.fields({"text": text})))
+        RawBSONDocument(raw.join_fields(key, raw.fields({"text": text})))
         for key, text in zip(keys, texts, strict=True)
     )
 
 
 def keys_of(database, name):
     found = majority(database[name]).find({}, {"_id": 1})
-    return [id_keys.id_element(bytes(document.raw)) for document in found]
+    return [id_keys.id_key_in(bytes(document.raw)) for document in found]
 
 
 def assert_each_is_in_one_place(database):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dedup_job.columns import Documents
 from dedup_job.documents import Document
-from dedup_job.mongo.database_settings import By, Ranking, Rule, parse_rule
+from dedup_job.mongo.database_settings import Ranking, Rule, RuleKind, parse_rule
 from dedup_job.mongo.target_reader import _BEST
 
 DATES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
@@ -90,7 +90,7 @@ def test_a_missing_value_is_last_either_way(value):
 @given(VALUES)
 def test_no_rank_reaches_that_of_a_document_that_must_not_be_replaced(value):
     rules = ("longest", "richest", "newest:x.y", "oldest:x.y", "highest:x.y", "order:x.y=a,b")
-    assert {parse_rule(rule).by for rule in rules} == {*By} - {By.FIRST}
+    assert {parse_rule(rule).by for rule in rules} == {*RuleKind} - {RuleKind.FIRST}
     assert all(rank(rule, value) < _BEST for rule in rules)
 
 
@@ -119,7 +119,7 @@ def test_a_rule_is_read_as_it_is_written(written):
 
 
 def test_a_rule_has_a_path_and_values():
-    assert parse_rule("order:a.b=x, y") == Rule(By.ORDER, ("a", "b"), ("x", "y"))
+    assert parse_rule("order:a.b=x, y") == Rule(RuleKind.ORDER, ("a", "b"), ("x", "y"))
 
 
 @pytest.mark.parametrize(

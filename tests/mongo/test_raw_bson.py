@@ -96,7 +96,7 @@ def test_the_fields_of_a_document_are_its_names_and_values_without_a_gap(values)
     assert b"".join(whole[p.start : p.end] for p in parts) == whole[4:-1]
     assert [p.name.decode() for p in parts] == list(values)
     for part, (name, value) in zip(parts, values.items(), strict=True):
-        assert raw.document(whole[part.start : part.end]) == bson.encode({name: value})
+        assert raw.join_fields(whole[part.start : part.end]) == bson.encode({name: value})
         assert whole[part.start] == part.kind
         assert whole[part.start + 1 : part.value] == name.encode() + b"\0"
 
@@ -104,18 +104,18 @@ def test_the_fields_of_a_document_are_its_names_and_values_without_a_gap(values)
 @pytest.mark.parametrize("old", DEPRECATED.values(), ids=DEPRECATED)
 def test_deprecated_and_broken_values_are_stepped_over_and_can_be_taken_away(old):
     before, after = raw.fields({"_id": 1}), raw.fields({"text": "old text", "z": 1})
-    whole = raw.document(before, old, after)
+    whole = raw.join_fields(before, old, after)
     assert [part.name for part in raw.elements(whole)] == [b"_id", b"old", b"text", b"z"]
     found = raw.find(whole, b"old")
     assert whole[found.start : found.end] == old
     changed = raw.replace_texts(whole, ["text"], iter(["new"]))
-    assert changed == raw.document(before, old, raw.fields({"text": "new", "z": 1}))
-    assert raw.without(whole, b"old") == raw.document(before, after)
+    assert changed == raw.join_fields(before, old, raw.fields({"text": "new", "z": 1}))
+    assert raw.without(whole, b"old") == raw.join_fields(before, after)
 
 
 @pytest.mark.parametrize("kind", [0x00, 0x14, 0x7E, 0x80, 0xFE])
 def test_a_type_that_bson_does_not_have_is_refused(kind):
-    whole = raw.document(element(kind, "x", b"1234"))
+    whole = raw.join_fields(element(kind, "x", b"1234"))
     with pytest.raises(ValueError, match=f"unknown BSON type 0x{kind:02x}"):
         list(raw.elements(whole))
 
@@ -123,25 +123,25 @@ def test_a_type_that_bson_does_not_have_is_refused(kind):
 @given(OTHERS, OTHERS, UTF8, UTF8, OTHERS, OTHERS)
 def test_replacing_at_a_dotted_path_keeps_every_other_byte(a, b, old, new, c, d):
     def whole(text):
-        inner = raw.document(raw.fields(b), raw.fields({"text": text}), raw.fields(c))
-        middle = raw.document(raw.fields({"x": 1}), element(0x03, "内", inner))
-        return raw.document(raw.fields(a), element(0x03, "text", middle), raw.fields(d))
+        inner = raw.join_fields(raw.fields(b), raw.fields({"text": text}), raw.fields(c))
+        middle = raw.join_fields(raw.fields({"x": 1}), element(0x03, "内", inner))
+        return raw.join_fields(raw.fields(a), element(0x03, "text", middle), raw.fields(d))
 
     assert raw.replace_texts(whole(old), ["text", "内", "text"], iter([new])) == whole(new)
 
 
 def test_of_repeated_names_the_last_is_found_and_replaced_as_decoders_read_it():
     first, second = raw.fields({"text": "first"}), raw.fields({"text": "second"})
-    whole = raw.document(first, raw.fields({"n": 1}), second)
+    whole = raw.join_fields(first, raw.fields({"n": 1}), second)
     assert bson.decode(whole)["text"] == "second"
     changed = raw.replace_texts(whole, ["text"], iter(["new"]))
-    assert changed == raw.document(first, raw.fields({"n": 1}), raw.fields({"text": "new"}))
+    assert changed == raw.join_fields(first, raw.fields({"n": 1}), raw.fields({"text": "new"}))
     first, second = (
         raw.fields({"a": {"text": "first"}}),
         raw.fields({"a": {"text": "second"}}),
     )
-    changed = raw.replace_texts(raw.document(first, second), ["a", "text"], iter(["new"]))
-    assert changed == raw.document(first, raw.fields({"a": {"text": "new"}}))
+    changed = raw.replace_texts(raw.join_fields(first, second), ["a", "text"], iter(["new"]))
+    assert changed == raw.join_fields(first, raw.fields({"a": {"text": "new"}}))
 
 
 @pytest.mark.parametrize("path", [["b"], ["a", "c"], ["a", "b", "c"], ["n", "b"], ["b", "a"]])
@@ -160,31 +160,31 @@ def test_without_leaves_the_name_alone_where_it_is_no_field():
 def test_without_takes_the_field_away_wherever_and_however_often_it_stands(before, value, after):
     parts = raw.fields(before), raw.fields({"dedup": value}), raw.fields(after)
     for more in (b"", parts[1]):
-        whole = raw.document(*parts, more)
-        assert raw.without(whole, b"dedup") == raw.document(parts[0], parts[2])
+        whole = raw.join_fields(*parts, more)
+        assert raw.without(whole, b"dedup") == raw.join_fields(parts[0], parts[2])
 
 
 @pytest.mark.parametrize("values", [{}, {"a": {"_id": 1}}, {"id": 1, "a_id": 2}])
 def test_a_document_without_id_is_an_error(values):
     with pytest.raises(ValueError, match="no _id"):
-        id_keys.id_element(bson.encode(values))
+        id_keys.id_key_in(bson.encode(values))
 
 
 @pytest.mark.parametrize("length", [-1, -9, -(2**31)])
 def test_a_length_below_zero_is_an_error_and_no_endless_walk(length):
-    damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length))
+    damaged = raw.join_fields(b"\x02_id\0" + struct.pack("<i", length))
     with pytest.raises(ValueError, match="a BSON field of length -"):
-        id_keys.id_element(damaged)
+        id_keys.id_key_in(damaged)
 
 
 @pytest.mark.parametrize("length", [9, 100, 2**31 - 1])
 def test_an_id_that_ends_outside_of_its_document_is_an_error(length):
     """In a page the bytes of the next document would be taken for its own."""
-    damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length) + b"12345678"[: length - 2])
+    damaged = raw.join_fields(b"\x02_id\0" + struct.pack("<i", length) + b"12345678"[: length - 2])
     with pytest.raises(ValueError, match="outside of its document"):
-        id_keys.id_element(damaged)
+        id_keys.id_key_in(damaged)
 
 
 def test_a_field_is_read_beside_malformed_ones():
     broken = b"\x05_id\0\x08\0\0\0\x02\x05\0\0\0abcd"  # binary data that is shorter than it says
-    assert raw.field(raw.document(broken, raw.fields({"run": 4})), "run") == 4
+    assert raw.field(raw.join_fields(broken, raw.fields({"run": 4})), "run") == 4

@@ -67,7 +67,7 @@ def raws(draw):
     )
     fields = draw(st.permutations(fields))
     fields.insert(draw(st.integers(0, len(fields))), raw.fields({"_id": draw(IDS)}))
-    whole = bytearray(raw.document(*fields))
+    whole = bytearray(raw.join_fields(*fields))
     for at in draw(st.lists(st.integers(4, len(whole) - 2), max_size=2)):
         if draw(st.booleans()):
             whole[at] = draw(st.integers(0, 255))
@@ -76,7 +76,7 @@ def raws(draw):
 
 def array_of(*documents):
     fields = (element(0x03, str(i), one) for i, one in enumerate(documents))
-    return bytes_of(raw.document(*fields))
+    return bytes_of(raw.join_fields(*fields))
 
 
 EDGES = (
@@ -97,7 +97,7 @@ def characters_of(data):
 def check_characters(batch):
     """Check that a text is found where Python says that it is one, with its characters."""
     fields = (element(0x02, "text", counted(data)) for data in batch)
-    array = array_of(*(raw.document(raw.fields({"_id": 1}), one) for one in fields))
+    array = array_of(*(raw.join_fields(raw.fields({"_id": 1}), one) for one in fields))
     rows = find_fields(array, ["text"]).tolist()
     found = [row[CHARACTERS] if row[TEXT_END] > 0 else None for row in rows]
     assert found == [*map(characters_of, batch)]
@@ -118,7 +118,7 @@ def source_of(field, most=1_000_000):
 def slow_row(one):
     """Return the row as it is read without native code; None where the document has no `_id`."""
     try:
-        return RawDocument(id_keys.id_element(one), one)
+        return RawDocument(id_keys.id_key_in(one), one)
     except (ValueError, struct.error, IndexError):
         return None
 
@@ -145,11 +145,11 @@ def result_of(read):
 @example(WHOLE, "text", 100)
 @example(b"\x0e\0\0\0\x02_id\0\xf7\xff\xff\xff\0", "text", 3)
 @example(
-    raw.document(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))),
+    raw.join_fields(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))),
     "text",
     9,
 )
-@example(raw.document(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
+@example(raw.join_fields(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
 def test_a_document_is_read_as_by_decoding_it(one, field, most):
     slow = slow_row(one)
     if slow is None:
@@ -212,7 +212,9 @@ def test_no_byte_of_a_document_can_be_changed_unseen(damage):
 
 @given(st.binary(max_size=6))
 def test_other_fields_are_utf_8_if_python_decodes_them(data):
-    one = raw.document(raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data)))
+    one = raw.join_fields(
+        raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data))
+    )
     texts, plain = found_texts(raw_page(array_of(one), [["text"]]))
     try:
         bson.decode(one)
@@ -224,7 +226,7 @@ def test_other_fields_are_utf_8_if_python_decodes_them(data):
 
 def test_a_reply_that_is_no_array_of_documents_is_an_error():
     with pytest.raises(ValueError, match="no array of documents"):
-        raw_page(bytes_of(raw.document(element(0x03, "0", b"\xff\0\0\0"))), [])
+        raw_page(bytes_of(raw.join_fields(element(0x03, "0", b"\xff\0\0\0"))), [])
 
 
 NEAR = st.builds(
@@ -299,9 +301,7 @@ DUPLICATE = Duplicate(Reason.NEAR, False, Pair(raw_bson.fields({"_id": 1}), 2, 0
 
 
 def document(raw, content="文"):
-    return Document(
-        id_keys.id_value(id_keys.id_element(raw)), id_keys.id_element(raw), raw, content
-    )
+    return Document(id_keys.id_value(id_keys.id_key_in(raw)), id_keys.id_key_in(raw), raw, content)
 
 
 def row_of(rows, one, decision, run):

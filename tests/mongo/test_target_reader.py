@@ -163,8 +163,8 @@ def queries(monkeypatch):
         names.extend([] if by_name else [reader.collection.name])
         return original(reader, keys, by_name=by_name)
 
-    original = module.Reader.holds
-    monkeypatch.setattr(module.Reader, "holds", holds)
+    original = module.Reader.presence_mask
+    monkeypatch.setattr(module.Reader, "presence_mask", holds)
     monkeypatch.setattr(module, "ID_PAGE", 20)
     return names
 
@@ -199,7 +199,7 @@ def test_the_index_spares_reading_the_targets_ids_and_overlooks_nothing(
     decided, queries, settings, index, read
 ):
     found = new_of(decided, **settings)
-    found.trust(index(decided))
+    found.use_index_ids(index(decided))
     assert numbers(found) == WANTED
     assert found.known == 1000 - len(WANTED)
     assert queries.count("target") in read

@@ -13,7 +13,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.session import form_of
 from dedup_job.demo import make_corpus
 from dedup_job.messages import ConfigurationError, UsageError
-from dedup_job.mongo.id_keys import id_element
+from dedup_job.mongo.id_keys import id_key_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.runs.status import Check
 from dedup_job.settings import load
@@ -115,7 +115,7 @@ def test_a_stored_text_is_read_back_as_it_was_compared(many, fields, form, store
         expected = {d["_id"]: compared(d, fields, Cleaner().clean) for d in source}
         for document in kept:
             raw = bson.encode(document)
-            text, mark = rows.read(RawDocument(id_element(raw), raw))
+            text, mark = rows.read(RawDocument(id_key_in(raw), raw))
             assert mark is not None
             assert text == expected[document["_id"]]
             own = {name: value for name, value in document.items() if name != "dedup"}

@@ -80,7 +80,7 @@ def test_rows_of_any_id_come_back(any_database, tmp_path):
     keys = odd_ids(1)
     any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
     any_database.source.insert_many(
-        RawBSONDocument(raw.document(key, raw.fields({"text": FIRST}))) for key in keys
+        RawBSONDocument(raw.join_fields(key, raw.fields({"text": FIRST}))) for key in keys
     )
     run_here(any_database)
     before = {name: sorted(keys_of(any_database, name)) for name in ("target", "target.ledger")}

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.native import bytes_column as columns
-from dedup_job.native.bytes_column import BREAK, concatenated, joined, pack, parted, strings_of
+from dedup_job.native.bytes_column import (
+    BREAK,
+    concat_rowwise,
+    concat_rowwise_bytes,
+    pack,
+    parted,
+    strings_of,
+)
 
 STRINGS = st.lists(st.binary(max_size=9), max_size=8)
 
@@ -25,7 +32,7 @@ def test_strings_come_back_whole_and_in_any_order(strings, rng):
 @given(st.integers(0, 6).flatmap(lambda n: st.lists(
     st.lists(st.binary(max_size=9), min_size=n, max_size=n), min_size=1, max_size=4)))  # fmt: skip
 def test_parts_are_joined_string_by_string(parts):
-    whole = joined([strings_of(part) for part in parts])
+    whole = concat_rowwise_bytes([strings_of(part) for part in parts])
     assert whole.list() == [b"".join(pieces) for pieces in zip(*parts, strict=True)]
     assert whole.data.tobytes() == b"".join(whole.list())
 
@@ -62,7 +69,7 @@ def test_columns_of_texts_are_lists(some, more):
         few.scattered(n - 1 - rows, n): [*[""] * (n - len(few)), *more[:n][::-1]],
         texts.replaced(rows, few): changed,
         texts.take(slice(1, None)): some[1:],
-        concatenated(texts, texts): [text + text for text in some],
+        concat_rowwise(texts, texts): [text + text for text in some],
     }
     for column, right in results.items():
         assert column.texts() == right == [column.text(row) for row in range(len(right))]
@@ -99,7 +106,7 @@ def test_a_slice_of_a_column_has_its_own_parts():
 @given(HTML)
 def test_parts_are_cleaned_as_each_alone(texts):
     cleaner = Cleaner(CleaningSettings(cut_at=("答案：",)))
-    clean, cut, same, marked = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
+    clean, cut, same, marked = cleaner.clean_by_parts(pack([BREAK.join(parts) for parts in texts]))
     alone = [[cleaner.clean(part) for part in parts] for parts in texts]
     assert marked.texts() == [BREAK.join(parts) for parts in alone]
     assert clean.texts() == ["\n".join(filter(None, parts)) for parts in alone]

@@ -75,7 +75,7 @@ class Parts(NamedTuple):
 
 def parts_of(text):
     """Return the core's parse of a text."""
-    return Parts(*judge_for().read([text]).parts()[0])
+    return Parts(*judge_for().parsed([text]).parts()[0])
 
 
 # --- characters
@@ -83,7 +83,7 @@ def parts_of(text):
 
 def fold(text):
     """Return characters as they are compared; superscripts and subscripts as ^{...} and _{...}."""
-    folds, out, script = tables.folds(), "", ""
+    folds, out, script = tables.folding_table(), "", ""
     for i, character in enumerate(text):
         plain, raised = folds.get(character, (character, ""))
         if raised == tables.JOINED:

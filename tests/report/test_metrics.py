@@ -50,14 +50,14 @@ def running(file, end, success=THEN):
     end: arguments of `MetricsFile.ended`; success: when an earlier run succeeded, or None.
     """
     written = MetricsFile(file)
-    written.named("d.target")
+    written.set_target("d.target")
     progress = Progress(written)
     checkpoint = replace(REPORT.checkpoint, counts=Counts())
     report = replace(REPORT, status=Status.RUNNING, checkpoint=checkpoint)
     progress.began(report, FORMER_RUNS, success)
     progress.total(100)
     yield progress
-    written.ended(*end)
+    written.write_end(*end)
 
 
 def after(file, end, **more):
@@ -68,8 +68,8 @@ def after(file, end, **more):
 
 def after_no_run(file, end):
     written = MetricsFile(file)
-    written.named("d.target")
-    written.ended(*end)
+    written.set_target("d.target")
+    written.write_end(*end)
     return values(file)
 
 
@@ -127,7 +127,7 @@ def test_the_file_of_another_run_of_the_target_is_left_alone_and_of_another_targ
     before = after(file, DONE)
     assert after_no_run(file, (11, 1.0)) == before
     with pytest.raises(UsageError, match=r"the target d\.target: name a file of its own for d\.o"):
-        MetricsFile(file).named("d.other")
+        MetricsFile(file).set_target("d.other")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"no metrics {", b'a{b="c\n', b"x 1\n"])
@@ -159,4 +159,4 @@ def test_the_name_of_the_target_may_hold_any_character(file, target):
     (family,) = text_string_to_metric_families(text)
     assert (family.samples[0].labels, family.samples[0].value) == ({"target": target}, 1e18)
     file.write_text(text)
-    MetricsFile(file).named(target)  # it is read as the same name
+    MetricsFile(file).set_target(target)  # it is read as the same name

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from dedup_job.report.output import Output, whole
-from dedup_job.report.pairs import measured
+from dedup_job.report.pairs import measure_text
 from tests.test_printing import HOSTILE, commands
 
 ID = "65a0a0a0a0a0a0a0a0a0a0a0"
@@ -92,4 +92,4 @@ def test_no_text_commands_the_terminal(width):
     ],
 )
 def test_a_measure_is_cut_off_on_its_own_side_of_the_limit(value, limit, shown):
-    assert measured(value, limit) == shown
+    assert measure_text(value, limit) == shown

@@ -24,7 +24,7 @@ def test_without_the_token_no_request_is_answered(page, sent):
     for path in ("/content", "/content?at=", "/back", "/next", "/none", "/static"):
         status, text, _ = page.ask(path, token=False, **sent)
         assert (status, text) == (403, "refused: open the address that `dedup review` printed.\n")
-    form = {"pair": page.review.next_open(), "label": "same"}
+    form = {"pair": page.review.next_unanswered(), "label": "same"}
     for path in ("/answer", "/", "/static/page.css"):
         assert page.ask(path, form, token=False, **sent)[0] == 403
 

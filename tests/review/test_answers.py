@@ -21,7 +21,7 @@ def shown_key(text):
 
 
 def answer(page, label, key=None):
-    key = key or page.review.next_open()
+    key = key or page.review.next_unanswered()
     status, text, headers = page.ask("/answer", {"pair": key, "label": label})
     assert status == 200, text
     return key, text, headers
@@ -40,7 +40,7 @@ def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
     assert row["_id"] == {"of": ledger["of"], "id": ledger["_id"], "name": "anna"}
     assert (row["label"], row["decision"], row["reason"]) == ("same", "duplicate", "near")
     assert row["similarity"] == ledger["similarity"]
-    assert shown_key(text) == page.review.next_open() != key
+    assert shown_key(text) == page.review.next_unanswered() != key
     assert headers["HX-Replace-Url"] == f"/?at={shown_key(text)}"
     assert "Answer before" in text
     assert "agrees" in text
@@ -56,16 +56,16 @@ def test_an_answer_can_be_changed_by_going_back(page, reviewed):
 
 def test_a_reload_stays_and_a_second_tab_begins_at_the_first_open_pair(page):
     keys = [answer(page, "same")[0] for _ in range(3)]
-    assert shown_key(page.ask("/content")[1]) == page.review.next_open()
+    assert shown_key(page.ask("/content")[1]) == page.review.next_unanswered()
     assert shown_key(page.ask(f"/content?at={keys[1]}")[1]) == keys[1]
-    assert shown_key(page.ask("/content?at=of-another-review")[1]) == page.review.next_open()
+    assert shown_key(page.ask("/content?at=of-another-review")[1]) == page.review.next_unanswered()
 
 
 def test_the_same_command_goes_on_where_it_ended_and_another_name_begins(page, reviewed):
     key, _, _ = answer(page, "same")
     with served(reviewed) as again:
         assert again.review.progress().answered == 1
-        assert again.review.next_open() == page.review.next_open() != key
+        assert again.review.next_unanswered() == page.review.next_unanswered() != key
     with served(reviewed, name="bob") as other:
         assert other.review.progress().answered == 0
         answer(other, "different", key)

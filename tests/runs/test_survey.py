@@ -78,7 +78,7 @@ def test_few_pairs_are_all_among_the_first():
 def test_pairs_that_are_missing_or_decided_otherwise_since_are_dropped():
     first, second, missing = (near(number) for number in (1, 2, 3))
     found = {first.key: apart(1, "number"), second.key: second}
-    assert PairSample(extreme=[first, second, missing]).changed(found).extreme == [second]
+    assert PairSample(extreme=[first, second, missing]).without_changed(found).extreme == [second]
 
 
 @pytest.mark.parametrize(
