@@ -147,7 +147,7 @@ def position(collection: RawDocuments) -> Position:
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return the changes from `since` to `until` or later; too many or a gap: ChangesUnavailable."""
+    """Return the changes from `since` to `until`; ChangesUnavailable for a gap or too many."""
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
         raise ChangesUnavailable("")
