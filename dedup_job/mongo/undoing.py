@@ -71,7 +71,8 @@ def undo_plan(target: TargetReader, run: int) -> Undone:
     checkpoint = state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Undone(target.name, run, 0, row["documents"], by_hand=status)
+        kept = row["documents"] if status == str(Status.RESTORED) else 0
+        return Undone(target.name, run, kept, row["documents"], by_hand=status)
     is_behind = checkpoint.get("run") == run  # the row of a run that was cut off
     stored = (checkpoint if is_behind else row).get("counts")
     counts = Counts.from_dict(stored) if stored else Counts()

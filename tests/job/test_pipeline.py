@@ -9,6 +9,7 @@ import pytest
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.decider import Decider
 from dedup_job.messages import DedupError
+from dedup_job.mongo import target as target_module
 from dedup_job.mongo import target_reader
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
@@ -84,17 +85,20 @@ def test_only_a_few_pages_are_read_ahead_of_the_writers(database, monkeypatch, t
 
 
 def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch):
-    checkpoints, settle = list[Any](), Target.settle
+    checkpoints, rows, settle = list[Any](), list[int](), Target.settle
 
     def watched(target, *arguments):
         settle(target, *arguments)
         checkpoints.append((target.state.read() or {})["checkpoint"])
+        rows.append(row_of(data)["counts"]["scanned"])
 
     monkeypatch.setattr(Target, "settle", watched)
+    monkeypatch.setattr(target_module, "RUN_ROW_SECONDS", 0)
     one_writer(monkeypatch)
     run_here(data, **FLAGS)
     found = [(one["counts"]["scanned"], one["last_id"], one["finished"]) for one in checkpoints]
     assert found == [(n, n, False) for n in (3, 6, 9, 12)]
+    assert rows == [3, 6, 9, 12]  # what `dedup status` shows of a run at work
 
 
 def test_a_stop_before_the_first_batch_decides_nothing(data):
@@ -183,19 +187,20 @@ def test_a_wrong_number_of_decisions_stops_the_run_unwritten(data, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("former", "limit", "expected"),
+    ("former", "more", "expected"),
     [
-        (0, None, [(0, 12), (3, 12), (6, 12), (9, 12), (12, 12)]),
-        (0, 5, [(0, 5), (3, 5), (5, 5)]),
-        (2, None, [(6, 12), (9, 12), (12, 12)]),
+        (0, {}, [(0, 12), (3, 12), (6, 12), (9, 12), (12, 12)]),
+        (0, {"limit": 5}, [(0, 5), (3, 5), (5, 5)]),
+        (0, {"source__query": '{"_id": {"$lte": 6}}'}, [(0, 6), (3, 6), (6, 6)]),
+        (2, {}, [(6, 12), (9, 12), (12, 12)]),
     ],
-    ids=["first", "limited", "resumed"],
+    ids=["first", "limited", "selected", "resumed"],
 )
-def test_progress_shows_each_checkpoint_and_the_expected_total(data, former, limit, expected):
+def test_progress_shows_each_checkpoint_and_the_expected_total(data, former, more, expected):
     if former:
         run_until(data, former, **FLAGS)
     moments = list[ProgressSnapshot]()
-    run_here(data, limit=limit, show=moments.append, **FLAGS)
+    run_here(data, show=moments.append, **more, **FLAGS)
     counted = [now for now in moments if now.counted]
     assert [*dict.fromkeys((now.done, now.total) for now in counted)] == expected
     assert {now.doing for now in counted} == {"deduplicating"}

@@ -7,6 +7,8 @@ from bson.json_util import dumps
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.mongo import raw_bson as raw
+from dedup_job.mongo import undoing
+from dedup_job.mongo.undoing import Undone
 from tests.mongo.test_odd_documents import keys_of, odd_ids
 from tests.mongo.test_run import questions
 from tests.proving import command, good, refused
@@ -106,10 +108,42 @@ def test_after_some_days_the_texts_removed_by_a_run_are_purged(any_database, tmp
     runs.update_many({"_id": {"$gt": 0}}, {"$set": {"started": datetime(2020, 1, 1, tzinfo=UTC)}})
     assert FIRST[:9] in dumps(runs.find(), ensure_ascii=False)
     any_database.source.insert_one({"_id": 4, "text": THIRD})
+    run_here(any_database, run__undo_days=100_000, **whole)
+    assert FIRST[:9] in dumps(runs.find(), ensure_ascii=False)
+    any_database.source.insert_one({"_id": 5, "text": THIRD})
     run_here(any_database, run__undo_days=1, **whole)
     assert FIRST[:9] not in dumps(runs.find(), ensure_ascii=False)
     assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "5", "--yes")
     command(any_database, "undo", "4", "--yes")
     assert "run.undo_days" in str(refused(any_database, "undo", "3", "--yes"))
     run_here(any_database, run__undo_days=1, **whole)
     assert good(any_database, tmp_path, "--all") == {}
+
+
+def restored(database, *more):
+    database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2, 3)])
+    run_here(database)
+    command(database, "restore", "2", *more)
+
+
+def with_better_copies(database):
+    for id_ in (2, 1):  # of equal copies the lower `_id` is the better one
+        database.source.insert_many([{"_id": id_ + n, "text": FIRST} for n in (0, 10)])
+        run_here(database, output__keep=["longest"])
+
+
+@pytest.mark.parametrize(
+    "made_by", [refreshed, with_better_copies, restored, lambda d: restored(d, "--requeue")]
+)
+def test_the_plan_of_an_undo_is_what_it_does(any_database, monkeypatch, made_by):
+    results, plan, undo = list[Undone](), undoing.undo_plan, undoing.undo
+    for name, function in {"undo_plan": plan, "undo": undo}.items():
+        monkeypatch.setattr(
+            undoing, name, lambda *a, f=function: results.append(f(*a)) or results[-1]
+        )
+    made_by(any_database)
+    command(any_database, "undo", "2", "--yes")
+    planned, done = results
+    assert planned == done
+    assert done.kept + done.ledger + done.back > 0
