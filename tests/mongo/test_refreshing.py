@@ -89,6 +89,25 @@ def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database)
     assert any_database.target.find_one({"_id": other["_id"]}) == other
 
 
+@pytest.mark.parametrize(
+    ("on_change", "on_delete"), [("keep", "remove"), ("refresh", "keep"), ("refresh", "remove")]
+)
+def test_each_option_is_for_one_kind_of_change(database, on_change, on_delete):
+    source = database.source
+    source.insert_many([{"_id": i, "text": OTHER} for i in range(4)])
+    run_here(database)
+    source.replace_one({"_id": 0}, {"text": OTHER, "note": "the text is the same"})
+    source.update_one({"_id": 1}, {"$set": {"text": OTHER[5:]}})
+    source.delete_one({"_id": 2})
+    options = {"source__on_change": on_change, "source__on_delete": on_delete}
+    is_done = {"changed": on_change == "refresh", "deleted": on_delete == "remove"}
+    assert run_here(database, **options).refreshed == is_done
+    assert {*database.target.distinct("_id")} == ({0, 1} if is_done["changed"] else {0})
+    gone = {id_ for id_, what in ((1, "changed"), (2, "deleted")) if is_done[what]}
+    assert {*database["target.ledger"].distinct("_id")} == {1, 2, 3} - gone
+    assert {*database["target.changed"].distinct("_id")} == {1, 2} - gone
+
+
 @pytest.mark.standalone
 def test_promote_keeps_a_copy_of_a_deleted_document_and_an_only_copy(any_database, tmp_path):
     any_database.source.insert_many(versions(30))
