@@ -69,7 +69,7 @@ def page_server(review: Review, ticket: "Ticket", language: str = "") -> uvicorn
 
 def _application(review: Review, language: str) -> Starlette:
     def panel(key: str | None, last: AskedPair | None = None) -> str:
-        """Return the part that changes: the pair of a key, None at the end, and the last answer."""
+        """Return the HTML of a pair (key: None at the end of the review) and of the last answer."""
         pair = None if key is None else review.pair(key)
         about = {"target": review.target, "progress": review.progress()}
         return review_part("review_panel", asked=pair, last=last, **about)

@@ -176,7 +176,7 @@ def load(
 ) -> Loaded:
     """Return the settings and their origins; ConfigurationError lists all problems.
 
-    flags: by dotted name, without effect if None; file: TOML or a preset; strongest: their origin.
+    flags: values by dotted name or None; file: TOML or a preset; strongest: origin of flags.
     """
     variables, unknown = _from_environment()
     flags = {name: value for name, value in (flags or {}).items() if value is not None}

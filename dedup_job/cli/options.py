@@ -101,7 +101,7 @@ class SharedOptions:
         return load(flags, flags.pop("", None))
 
     def load(self) -> "Settings":
-        """Return the settings; UsageError as of `load_with_origins`."""
+        """Return the settings; UsageError as `load_with_origins`."""
         return self.load_with_origins().settings
 
 

@@ -110,7 +110,7 @@ class Inspected:
         return (self.original, *self.items) if self.original else self.items
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields by name as JSON values: ids in extended JSON, settings that decide."""
+        """Return the fields as JSON values: ids in extended JSON, settings that decisions need."""
         return dict(_plain(self))
 
 

@@ -203,7 +203,7 @@ def import_labels(
 
 
 def label_objects(session: Session, separator: str = "\n") -> Iterator[dict[str, Any]]:
-    """Yield all labels of a target as JSON objects with both texts; separator: of their fields."""
+    """Yield the labels of a target as JSON objects with both texts; separator: between fields."""
     numbers = count(1)
     for part in in_turn(label_rows(session.target)):
         found = _texts(session.target, part)

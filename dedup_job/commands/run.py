@@ -198,7 +198,7 @@ def _refresher(
 
 
 def _largest_index(limit: int | None, source: Source, target: TargetReader) -> int:
-    """Return an upper estimate of the target's size after the run."""
+    """Return the most documents that the target can hold after the run, an estimate."""
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided_count is None else source.undecided_count) or 0
     return kept + min(more, limit or more)

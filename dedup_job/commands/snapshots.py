@@ -148,7 +148,7 @@ class SnapshotStore:
             log.warning(warning)
 
     def write(self, kept: KeptIndex, version: Version) -> None:
-        """Save the last segments as one file of `version`; OSError leaves the former files."""
+        """Save the segments that are in no file as one file; raises OSError, former files stay."""
         number = min(kept.first_to_merge(), len(self.loaded))  # others are in no file
         del self.loaded[number:]
         file = self.file_of(version, number)

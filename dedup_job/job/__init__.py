@@ -79,7 +79,7 @@ class Refresher(Protocol):
         """Return source key -> target key of the kept documents to remove or to decide again."""
 
     def remove_documents(self, checkpoint: Checkpoint) -> Set[bytes]:
-        """Remove the documents that need no decision; return their keys."""
+        """Remove outdated documents that are not decided again; return their keys in the source."""
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
         """Return the numbers of `changed` and `deleted` documents among the removed keys."""

@@ -167,7 +167,7 @@ def _over(stop: Callable[[], bool]) -> Callable[[], bool]:
 
 
 class RunProgress:
-    """The state of one run: the decided batches, and the written ones some batches behind."""
+    """The state of one run: what is decided, and what is written, some batches behind."""
 
     def __init__(self, job: Job, *, follows: bool = False) -> None:
         """Begin the run, or resume an unfinished one; follows: it decides arriving documents."""

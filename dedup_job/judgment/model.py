@@ -97,7 +97,7 @@ class Model(NamedTuple):
     def evaluate(
         self, features: NDArray[np.float64], kinds: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return scores and probabilities of n pairs, float64 (n,); features: float64 (n, f)."""
+        """Return scores and probabilities of n pairs, float64 (n,), by features, float64 (n, f)."""
         scores, probabilities = np.zeros((2, len(kinds)))
         for code, kind in enumerate(self.kinds):
             own = kinds == code

@@ -107,7 +107,7 @@ Rows = list[_Stored]
 
 
 def check_page(audited: AuditContext, page: Sequence[RawDocument], *, are_kept: bool) -> None:
-    """Compare stored documents or rows with newly encoded ones; add findings to `audited.tally`."""
+    """Compare stored documents (are_kept) or rows with newly encoded ones; findings: `tally`."""
     lines, rows, by_run = list[str](), Rows(), attrgetter("run")
     for row in page:
         try:

@@ -188,7 +188,7 @@ def id_value(key: bytes) -> Any:
 
 
 def own_key(key: bytes) -> bytes:
-    """Return a document key as an `_id` field; its field name may be another collection."""
+    """Return a key as the raw field `_id`: keys of another collection have its name instead."""
     return key if key.startswith(_OWN, 1) else raw_bson.renamed(key, b"_id")
 
 

@@ -37,7 +37,7 @@ _NOT_STORED = raw_bson.fields({DOCUMENT: None})
 
 
 class LedgerRows:
-    """Encodes the rows of the ledger; storing: whether with their documents."""
+    """Encodes the rows of the ledger; storing: whether they hold the documents."""
 
     def __init__(self, storing: Storing) -> None:
         self.stores = storing is Storing.WHOLE

@@ -120,7 +120,7 @@ class Reader:
         paths: Paths = (),
         query: Mapping[str, Any] | None = None,
     ) -> Iterator[RawPage]:
-        """Yield documents by id, if they match `query`, in pages, each in `_id` order."""
+        """Yield the documents of these keys that match `query`, in pages, each in `_id` order."""
         for pending in in_commands(keys):
             ended = False
             while pending and not ended:

@@ -83,9 +83,9 @@ class Refresher:
     _ours: Set[int] = frozenset()
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Plan units; return the target's keys of kept documents to remove, by the source's keys.
+        """Plan which documents to remove or to decide again; return the kept ones to remove.
 
-        StateMismatch if more than `most` would leave.
+        These are keys in the target by keys in the source. StateMismatch if too many would leave.
         """
         target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
@@ -120,7 +120,7 @@ class Refresher:
         return {CHANGED: len(removed) - deleted, DELETED: deleted}
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
-        """Report documents that are still outdated to the source; all_: everything was read."""
+        """Give the source the documents that are still outdated; all_: everything was read."""
         target, settled = self.target, self._plan.same | left
         if all_:
             target.changes.remove([*settled])

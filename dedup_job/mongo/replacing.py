@@ -241,7 +241,7 @@ def plan_removals(
     replaced: Documents,
     over: Sequence[int] = (),
 ) -> RemovalPlan:
-    """Return the removals of documents decided again, by key (`former`), and of replaced ones."""
+    """Return the plan to remove documents decided again, by key (`former`), and replaced ones."""
     if not (former or len(replaced)):
         return RemovalPlan(target, run)
     kept, rows = (target.reader(one).find_by_key(former, {}) for one in target.decided)

@@ -60,7 +60,7 @@ class Mark:
 
 
 class KeptRows:
-    """Encodes kept documents in a form of the target, and reads them back."""
+    """Encodes kept documents in the form that the target stores, and reads them back."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ class KeptRows:
         return None if text is None else self.stored_to_compared(pack([text])).text(0), mark
 
     def read_stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
-        """Return text and mark as `read`, the text as stored, with breaks between its parts."""
+        """Return the same as `read`, but the text as stored, with breaks between its parts."""
         found = raw_bson.decoded(row.raw)
         content = self.texts.content(found)
         text = content if isinstance(content, str) else None
@@ -337,7 +337,7 @@ def run_of(raw: bytes, *, is_kept: bool) -> Any:
 
 
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
-    """Return the group numbers of raw kept documents by key as given."""
+    """Return the group number of each raw kept document, by its key."""
     named = [mark_in(raw).get("group") for raw in raws]
     own = founder_group_ids(strings_of([id_keys.id_key_in(raw) for raw in raws])).tolist()
     groups = zip(keys, named, own, strict=True)

@@ -73,7 +73,7 @@ class Sampler:
             )
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:
-        """Yield the formatted ids of all matches, in lists; limit: of ids."""
+        """Yield the formatted ids of matches, in lists; limit: most ids, None for all."""
         if self.selection.what == ListKind.GROUPS:
             yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
             return

@@ -73,7 +73,7 @@ class Source(DocumentReader):
         decided: Sequence[AnyCollection] = (),
         page: int = ROW_PAGE,
     ) -> None:
-        """Take the collections; decided: the target first; page: documents of a page at most."""
+        """Take the collections; decided: target and ledger; page: most documents in a page."""
         super().__init__(collection, retry, TextFields.of(settings.field), settings.max_chars)
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
@@ -147,7 +147,7 @@ class Source(DocumentReader):
         self._arrivals, self.knows_changes = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait for arrivals or changes, False if `over` comes first; UsageError without stream."""
+        """Wait for new or changed documents, False if `over()`; UsageError if not followed."""
         while not over():
             if self._now is None:
                 raise self._not_followed()
@@ -364,7 +364,7 @@ class Source(DocumentReader):
         return {key: d.content for key, d in found.items() if isinstance(d.content, str)}
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return texts as `texts`, in columns, by row of keys; the keys must fit into a command."""
+        """Return the same as `texts` in columns, by row of keys, which must fit into a command."""
         return self.numbered_texts(keys)[0]
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:

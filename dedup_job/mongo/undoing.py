@@ -101,7 +101,7 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
 
 
 def finish_undo(target: Target) -> None:
-    """Finish the undo that the state names, if any, of another process; the lease must be held."""
+    """Finish an undo of another process, if the state names one; the lease must be held."""
     state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
         progress = target.retry.progress
@@ -286,7 +286,7 @@ def _former_checkpoint(target: TargetReader, run: int) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A row to remove from the ledger, and the document to keep; None if the next run decides."""
+    """A row to remove from the ledger; kept: the document to keep, None if a run decides it."""
 
     row: RawDocument
     kept: Document | None = None

@@ -41,7 +41,7 @@ class BytesColumn(NamedTuple):
         return BytesColumn(self.data, self.starts[rows], self.lengths[rows])
 
     def between(self, first: Ints | int, last: Ints) -> "BytesColumn":
-        """Return bytes first[i] to last[i] of each string, without a copy."""
+        """Return bytes first[i] to last[i] of each string, the last excluded, without a copy."""
         lengths = np.asarray(last - first, dtype=np.int64)
         return BytesColumn(self.data, self.starts + first, lengths)
 
@@ -190,7 +190,7 @@ def has_breaks(texts: TextColumn) -> bool:
 
 
 def parted(texts: TextColumn) -> tuple[TextColumn, Ints]:
-    """Return the parts of n texts, and the number of parts of each text, int64 (n,)."""
+    """Return the parts of n texts, split at breaks, and the number of parts of each, int64 (n,)."""
     data, starts, sizes = concat_rowwise(texts).utf8()
     first, second, third = (np.append(data, [0, 0])[i : i + len(data)] for i in range(3))
     at = np.flatnonzero((first == _BREAK[0]) & (second == _BREAK[1]) & (third == _BREAK[2]))

@@ -43,7 +43,7 @@ class NoSnapshotError(SnapshotError):
 
 
 class Snapshot(NamedTuple):
-    """The contents of a file: facts, and arrays by name, private maps: changes stay in memory."""
+    """The contents of a file: facts, and arrays by name. A change of an array stays in memory."""
 
     facts: Mapping[str, Any]
     parts: Mapping[str, NDArray[Any]]

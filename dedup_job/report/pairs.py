@@ -46,7 +46,7 @@ LABELS: Final[Mapping[str, Message]] = {
 
 
 def display_name(name: str) -> Message:
-    """Return the label of a stored name, or the name as a Message if it is its own label."""
+    """Return the label to show for a stored name; the name itself if it has no other."""
     return LABELS.get(name) or Message(name)
 
 

@@ -48,7 +48,7 @@ FORMS = {
 
 
 def decide(uri: str, database: Db, field: str, form: str, arguments: argparse.Namespace) -> str:
-    """Run on a source with a preset; return sizes and hashes of its target and its ledger."""
+    """Run on the source of a database; return sizes and hashes of its target and its ledger."""
     target = form.replace(", ", "_")
     processes.dedup(
         uri, "run", "--db", database.name, "--source", "source", "--target", target,

@@ -180,7 +180,7 @@ class _Reader:
 
 
 def parsed(text, *, decodes, twice):
-    """Return text as a parser reads it; twice: with double escapes decoded, too."""
+    """Return text as an HTML parser reads it; twice: doubly escaped text is decoded, too."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
     return (decoded(text, twice=twice) if decodes else text).replace("\0", "")

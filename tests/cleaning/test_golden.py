@@ -1,9 +1,9 @@
 """Recorded pages: each file of golden/ holds pages and their clean texts.
 
 A page of a kind of site is `*.html`, and its clean text beside it. pages.txt holds made pages and
-their clean texts in pairs of lines: short ones that together reach each branch of the core, which
-random ones reach, and some longer ones. elements.txt holds the elements that become the same in
-each of some forms.
+their clean texts in pairs of lines: short ones that together run each branch of the core that
+random pages run, and some longer ones. elements.txt groups the elements by how they are cleaned:
+those of a group give the same clean text in each way of writing them.
 
 `WRITE_GOLDEN=1 pytest tests/cleaning/test_golden.py` writes the clean texts again; read the diff.
 """

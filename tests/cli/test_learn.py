@@ -31,7 +31,7 @@ def decided(database):
 
 
 def problems(number, seed=1):
-    """Yield labelled pairs: with an added word they are the same, about another thing different."""
+    """Yield labelled pairs: the same if a word is added, different if about another thing."""
     chance = random.Random(seed)
     for i in range(number):
         a, b, c, d = (chance.randint(2, 90) for _ in range(4))

@@ -71,7 +71,7 @@ def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
 
 
 class Struck(io.RawIOBase):
-    """A file that is struck by a signal while it is written."""
+    """A file whose `write` sends this process a signal."""
 
     def writable(self):
         return True

@@ -94,7 +94,7 @@ def test_a_listing_ends_quietly_with_its_reader_and_with_an_error_on_a_full_disk
 
 
 def test_a_reader_that_is_slow_gets_all_of_it():
-    """The shell's other programs may have made the pipe or terminal one that does not wait."""
+    """Another program of the shell may have made the pipe or terminal non-blocking."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     output = streams._tolerant(writer, None)

@@ -46,7 +46,7 @@ def long_text(database):
 
 
 def repeated(database):
-    """Return such a document that has exact duplicates."""
+    """Return a kept document of some length that has exact duplicates."""
     named = database[LEDGER].distinct("of", {"reason": "exact"})
     return one(database, text={"$regex": ".{100}"}, _id={"$in": named})
 

@@ -142,7 +142,7 @@ def is_stopped(process):
 
 
 def at_work(fault):
-    """Make a point of a fault of the servers, in a run that has more than 100 documents to go."""
+    """Return a point of the table: a fault of the servers while 100 documents or more are left."""
 
     def act(world, **how):
         subject = world.subject
@@ -196,7 +196,7 @@ def slow(world, _, *, command):
 
 
 def decided(client, level="majority"):
-    """Return the ids in target and ledger, read at this level of concern."""
+    """Return the ids in target and ledger, read with this read concern."""
     names, concern = ("target", "target.ledger"), ReadConcern(level)
     collections = (client.faults.get_collection(name, read_concern=concern) for name in names)
     return frozenset(encode(row) for one in collections for row in one.find({}, {"_id": 1}))
@@ -231,7 +231,7 @@ def reverted(world, process):
 
 
 def reverted_at_its_end(world, *, is_killed):
-    """Roll writes back while the run ends, killed or without retries."""
+    """Roll back writes while the run ends, which is killed or may not retry."""
     process = world.subject.start(**_SMALL, DEDUP_RUN__RETRY_FOR="0")
     world.subject.wait_for_batches(process, more=300)
     assert revert(world, process, (lambda one: one.kill()) if is_killed else lambda _: None)
@@ -239,7 +239,7 @@ def reverted_at_its_end(world, *, is_killed):
 
 
 def own_clock(world, *, seconds):
-    """Set the clock of the run's machine; its own row shows that the run saw it."""
+    """Move the clock of the run's machine; its row in T.runs shows that the run saw it."""
     subject, (clock,) = world.subject, world.clocks.values()
     names = ["--db", subject.database.name, "--target", "target", "--source", "source", "--yes"]
     own = {**subject.environment, **clock.environment, "DEDUP_RUN__MAX_RATE": "2000"}
@@ -259,7 +259,7 @@ def own_clock(world, *, seconds):
 
 
 def clock_of_servers(world, *, seconds, every):
-    """Set clocks of servers; the run ends, and the next one does not wait."""
+    """Move the clock of one server or of every one; the run ends, and the next does not wait."""
     subject, clocks = world.subject, world.clocks
     process = subject.start()
     subject.wait_for_batches(process)
@@ -340,7 +340,7 @@ def struck(world, *, victim, signum=signal.SIGKILL):
 
 
 def strike(process, victim, signum, chance):
-    """Send a signal to a process; tell whether there was one."""
+    """Send a signal to the victim, a process of the run; return whether it was there."""
     if victim == "the command":
         with suppress(ProcessLookupError):
             os.kill(process.pid, signum)

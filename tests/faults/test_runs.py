@@ -32,7 +32,7 @@ _NIGHTS, _EACH = 16, 120  # documents a night
 
 
 def settle(world, process, codes=ENDED_WELL):
-    """Wait for the end of a run; one that did not get through is started again."""
+    """Wait for the end of a run; start it again if it broke off; codes: allowed exit codes."""
     subject = world.subject
     code = subject.end(process)
     assert code in codes, f"ended with {code}: {subject.output()}"

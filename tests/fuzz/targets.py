@@ -83,7 +83,7 @@ def check_utf8(batch):
 
 
 def each_alone(batch):
-    """Return texts together and alone."""
+    """Return a column of the texts of a batch, and a column for each of them alone."""
     texts = pack(batch)
     return texts, [texts.take(np.array([row])) for row in range(len(batch))]
 

@@ -40,7 +40,7 @@ def test_no_input_does_harm(name, pytestconfig):
 
 
 def try_all(check, batch, file):
-    """Check inputs; raise AssertionError with a file of the smallest failing batch."""
+    """Check a batch; if it fails, write its smallest failing part to a file: AssertionError."""
     file.write_text(ascii(batch))
     try:
         check(batch)
@@ -52,7 +52,7 @@ def try_all(check, batch, file):
 
 
 def changed(rng, seeds, words):
-    """Return a random seed with random changes, mostly few."""
+    """Return one of the seed inputs with random changes, mostly few; words: to insert."""
     one = rng.choice(seeds)
     for _ in range(rng.randrange(1 + rng.choice((1, 3, 6)))):
         start, stop = sorted(rng.choices(range(len(one) + 1), k=2))

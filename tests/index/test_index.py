@@ -28,7 +28,7 @@ NEW_DIGESTS = itertools.count(0, 10**6)  # of texts that are not equal to earlie
 
 
 def prints_of(values, short=None, keys=None, bits=None, digests=None):
-    """Return fingerprints of these values; by default without keys, and with new digests."""
+    """Return fingerprints with these values; by default without keys, and with new digests."""
     values = np.array(list(values), dtype=np.uint64)
     n = len(values)
     short = np.zeros(n, dtype=np.bool_) if short is None else np.array(short, dtype=np.bool_)
@@ -171,7 +171,7 @@ def equal_keys(_, n, columns):
 
 
 def neighbours(rng, n, columns):
-    """Return keys of the same buckets, which are full."""
+    """Return n random keys a column, of so few values that each bucket overflows."""
     return rng.integers(0, 200, (n, columns), dtype=np.uint32)
 
 

@@ -1,4 +1,4 @@
-"""Guards hold for their examples, and not for the same in other words."""
+"""Guards keep their examples apart, and not pairs that say the same in other words."""
 
 import json
 

@@ -35,7 +35,7 @@ class LabelCounts:
     different: int
 
     def labels(self, guards=None):
-        """Return random labelled pairs; guards: of the same ones, then of the different ones."""
+        """Return random labelled pairs; guards: of pairs labelled same, then of different ones."""
         chance = np.random.default_rng(1)
         n = self.same + self.different
         same = np.arange(n) < self.same

@@ -1,4 +1,4 @@
-"""What the server refuses of a run and what others do to it, in words: where, and what to do.
+"""Messages on what the server refuses and what others do to a run: where, and what to do.
 
 A run says that it is done only where all that it wrote is there.
 """

@@ -61,7 +61,7 @@ class Living:
             del self.names["follow"]
 
     def step(self, number, name=""):
-        """Take a step; its random choices depend on its number and on the stored rows."""
+        """Take the step `name` or a random one; chance depends on number and stored rows."""
         self.rng.seed(f"{self.seed} {number}")
         name = name or self.rng.choices([*self.names], [*self.names.values()])[0]
         self.steps.append(f"{number} {name}")

@@ -20,7 +20,7 @@ from tests.wire import AFTER, killed_at
 
 
 def odd_ids(number):
-    """Return the keys that decoding changes, and a date that cannot be decoded."""
+    """Return ids that decoding changes, and a date that cannot be decoded."""
     return [kind.key(number) for kind in KINDS if kind.key]
 
 

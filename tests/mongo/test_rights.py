@@ -26,7 +26,7 @@ PASSWORD = "of-the-job"
 
 
 def privileges(without=None):
-    """Return the privileges that the page lists, for the test's names, but one on a collection."""
+    """Return the privileges of the page, for the test's names, but the one named."""
     found = re.search(r"createRole\(\{(.*?)\n\}\)", PAGE, re.S)
     assert found, "the page creates no role"
     rows = re.findall(r"db: \"(\w+)\", collection: \"([\w.]*)\"\}, actions: \[(.*?)\]", found[1])

@@ -15,7 +15,7 @@ from dedup_job.runs.survey import review_sample
 
 @pytest.fixture
 def filled(database):
-    """Return a ledger of 200 near duplicates, and 100 documents that were kept apart."""
+    """Return a target of 100 documents that were kept apart, with 200 near duplicates."""
     chance = random.Random(4)
 
     def bits():

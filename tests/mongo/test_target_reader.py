@@ -1,4 +1,4 @@
-"""Kept documents are read back as they were written; pending ids are those that none holds."""
+"""Kept documents are read back as written; an id is pending if no kept document has it."""
 
 import threading
 from functools import partial

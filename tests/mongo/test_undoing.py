@@ -56,7 +56,7 @@ def test_a_row_that_an_undo_leaves_keeps_its_original(any_database, tmp_path):
 
 
 def forbid(database):
-    """Make the target refuse documents with the former text."""
+    """Make the target refuse documents with the text before the change."""
     rule = {"text": {"$ne": FIRST}}
     database.command("collMod", "target", validator=rule, validationAction="error")
 

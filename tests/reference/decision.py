@@ -160,7 +160,7 @@ class NaiveFirstWins:
 
     @property
     def sketched(self):
-        """Whether sketches have bits."""
+        """Whether sketches are compared."""
         return "minhash" in self.channels
 
     def restart(self):
@@ -190,7 +190,7 @@ class NaiveFirstWins:
         return True
 
     def found(self, text):
-        """Return the kept texts that a text finds, each with its channels."""
+        """Return the candidates of a text, each with the generators that found it."""
         by = {name: [] for name in CHANNELS}
         if not text.short:
             near = self.simhashes

@@ -74,7 +74,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(text):
-    """Return the core's parse of a text."""
+    """Return the parts of a text (stem, choices, answer ...) as the core parses it."""
     return Parts(*judge_for().parsed([text]).parts()[0])
 
 
@@ -204,7 +204,7 @@ def goes_on(text):
 
 
 class Tokenizer:
-    """Cuts one part of a text into tokens; images: addresses that are left, shared by parts."""
+    """Cuts one part of a text into tokens; images: addresses not used yet, shared by the parts."""
 
     def __init__(self, images, han):
         self.images, self.han = images, han

@@ -158,7 +158,7 @@ def _stem_features(a, b, changes):
 
 
 def _grammar(a, b):
-    """Return how many light words only one form has; 1 if the order of the stems' differs."""
+    """Return how many function words only one form has; at least 1 if their order differs."""
     x, y = (Counter(keys_of(t for t in one.compared if t.flags & Flag.GRAMMAR)) for one in (a, b))
     stems = {keys_of(t for t in one.stem if t.flags & Flag.GRAMMAR) for one in (a, b)}
     return min(max((x - y).total() + (y - x).total(), len(stems) > 1), 6)
