@@ -96,7 +96,7 @@ class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
 
 
 class Duplicate(NamedTuple):
-    """The document has the same content as an earlier kept one."""
+    """The document has the same content as a kept one; short: its text is."""
 
     reason: Reason
     short: bool

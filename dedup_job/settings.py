@@ -114,7 +114,7 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
         return self._is_explicit
 
     def stamp(self) -> dict[str, Any]:
-        """Return the settings that affect decisions; a target holds results of one stamp only."""
+        """Return the settings that all runs of a target share; another value is refused."""
         values = self.recorded()
         del values["run"], values["abort_if"], values["ledger"]
         for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):

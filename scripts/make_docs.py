@@ -182,7 +182,7 @@ def _values() -> Iterator[tuple[str, str]]:
 
 
 def _stamp() -> set[str]:
-    stamp = load().settings.stamp()
+    stamp = load(flags={"output.keep": ("longest",)}).settings.stamp()
     del stamp["rules"]
     return {f"{part}.{name}" for part, values in stamp.items() for name in values}
 

@@ -27,7 +27,7 @@ from dedup_job import commands, decision
 from dedup_job.cli import app
 from dedup_job.commands.run import Request, RunCallbacks, run_job
 from dedup_job.demo import make_corpus
-from dedup_job.job import Writers
+from dedup_job.job import OrderedWriters
 from dedup_job.messages import DedupError, chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
@@ -100,7 +100,7 @@ def run_until(database, batches, **flags):
     """Run as `run_here`, and stop after n batches."""
     stop = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Writers, "put", written_at_once)
+        patch.setattr(OrderedWriters, "put", written_at_once)
         after_batches(patch, batches, stop.set)
         return run_here(database, stop=stop.is_set, **flags)
 

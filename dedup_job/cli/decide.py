@@ -218,11 +218,11 @@ def _propose(
     asks = asks and is_interactive()
     if source is None:
         from dedup_job.commands.session import open_client  # here: few runs need them
-        from dedup_job.mongo.checks import look_around
+        from dedup_job.mongo.checks import possible_sources
 
         with shown_progress() as progress, open_client(options.load(), progress) as (client, name):
             progress.stage(Message("looking at what the server holds"))
-            overview = look_around(client, name)
+            overview = possible_sources(client, name)
         if not overview.largest:
             raise UsageError(
                 "--source is missing, and the server shows this user no collection that holds "

@@ -56,7 +56,8 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
 
     Yields an Outcome for each, in order; an iterator is read 2,000 texts at a time. A text that is
     None is skipped as missing. The kept texts are held in memory. settings: by default of the
-    environment; settings of the database have no effect. UsageError if an item is no text.
+    environment; settings of the database have no effect, nor has `output.keep`. UsageError if an
+    item is no text.
     """
     is_table = hasattr(texts, "columns")  # it would yield their names
     if isinstance(texts, str | bytes) or is_table or not isinstance(texts, Iterable):
@@ -69,7 +70,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
     engine = Decider(KeptIndex(settings.index), settings.decision, kept_texts, models.judge)
     cleaner, most = Cleaner(settings.cleaning), settings.source.max_chars
 
-    def id_of(key: bytes) -> Any:
+    def given_id(key: bytes) -> Any:
         return ids[int.from_bytes(key, "big")]
 
     def outcomes() -> Iterator[Outcome]:
@@ -83,7 +84,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
             keys = [(len(ids) + i).to_bytes(_KEY_BYTES, "big") for i in range(len(page))]
             ids.extend(id_ for id_, _ in page)
             found = (Document(None, *one) for one in zip(keys, repeat(b""), contents))
-            documents = Documents.of(found, id_of)
+            documents = Documents.of(found, given_id)
             prints = models.fingerprinter.fingerprint(documents.texts)
             decisions = engine.decide(Batch(documents, prints))
             for key, decision, text in zip(keys, decisions, cleaned, strict=True):
@@ -93,9 +94,11 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
                 if isinstance(decision, Duplicate):
                     pair = decision.pair
                     measures = pair.similarity, pair.richer, pair.probability
-                    yield Outcome(id_of(key), name, text, id_of(pair.of), str(reason), *measures)
+                    yield Outcome(
+                        given_id(key), name, text, given_id(pair.of), str(reason), *measures
+                    )
                 else:
-                    yield Outcome(id_of(key), name, text, reason=str(reason))
+                    yield Outcome(given_id(key), name, text, reason=str(reason))
             engine.on_settled()
 
     return outcomes()

@@ -319,7 +319,7 @@ def _dropped_key(session: Session, written: str) -> bytes:
 
 
 def _kept_all(session: Session, records: Sequence[Record]) -> list[Document | Message]:
-    texts = session.target.cleaned({one.key: one.dropped for one in records if one.dropped})
+    texts = session.target.cleaned_texts({one.key: one.dropped for one in records if one.dropped})
     return [_as_kept(session, record, texts.get(record.key)) for record in records]
 
 

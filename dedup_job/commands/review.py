@@ -22,7 +22,13 @@ from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.connection import translate_errors
 from dedup_job.mongo.id_keys import MALFORMED, parsed, shown_value
 from dedup_job.mongo.reading import in_turn
-from dedup_job.mongo.records import LabelRow, PairReader, label_rows, put_labels, texts_of_dropped
+from dedup_job.mongo.records import (
+    LabelRow,
+    PairReader,
+    label_rows,
+    texts_of_dropped,
+    write_pair_labels,
+)
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target import Target
 from dedup_job.native.bytes_column import BREAK
@@ -132,7 +138,7 @@ class Review:
         """Store the person's label of a pair in place of the former one."""
         with translate_errors(), self._storing:
             row = LabelRow(self._known(key), self.name, label, datetime.now(UTC))
-            put_labels(self._target, [row])
+            write_pair_labels(self._target, [row])
             self._labels = {**{k: v for k, v in self._labels.items() if k != key}, key: row}
 
     def progress(self) -> ReviewProgress:
@@ -198,7 +204,7 @@ def import_labels(
             own = (*row.document.keys, row.name)
             if own not in latest or latest[own] < row.when:
                 latest[own], fresh[own] = row.when, row
-        put_labels(session.target, _with_decisions(session.target, [*fresh.values()]))
+        write_pair_labels(session.target, _with_decisions(session.target, [*fresh.values()]))
         return len(fresh)
 
 

@@ -237,7 +237,7 @@ class _DryTarget(TargetReader, JobTarget):
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
-        found = self.cleaned(self.origin.documents([*row_of]))
+        found = self.cleaned_texts(self.origin.documents([*row_of]))
         return texts.merged(NumberedTexts.of({row_of[key]: t for key, t in found.items()}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:

@@ -32,7 +32,7 @@ from dedup_job.runs.run_record import Progress
 from dedup_job.settings import Settings, expect_settings
 
 log = logging.getLogger("dedup")
-_UNSTAMPED = ("connection", "run", "abort_if")  # settings that decide nothing
+_OWN_SECTIONS = ("connection", "run", "abort_if")  # of the command, not of the target
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _settings_of(run: Mapping[str, Any], settings: Settings, target: str) -> Set
             target=target,
             files=f"decision.model = {model!r}",
         )
-    sections = {name: part for name, part in recorded.items() if name not in _UNSTAMPED}
+    sections = {name: part for name, part in recorded.items() if name not in _OWN_SECTIONS}
     sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}
     try:
         return Settings(connection=settings.connection, **sections)

@@ -32,7 +32,7 @@ _SAMPLE = 1000
 class SnapshotStore:
     """Saves the index of a target to files and loads it again.
 
-    A file holds a segment of the index. It names the batch up to which all files together equal
+    A file holds a segment of the index. It names the commit up to which all files together equal
     the target, and that of the file before it: a file that does not follow is obsolete.
     """
 

@@ -1,4 +1,4 @@
-"""First wins: a document is kept unless an earlier kept document is its duplicate.
+"""A document is kept unless a kept document is its duplicate; a better copy replaces it.
 
 The core decides (src/decision/decider.hpp); this module fetches the texts of kept documents and,
 if documents have ranks, their copies. `PairRecheck` decides single pairs as a run does.

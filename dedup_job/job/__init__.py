@@ -252,7 +252,7 @@ def ordered_map(work: Callable[[T], R], items: Iterable[T], threads: int) -> Ite
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-class Writers(Generic[T]):
+class OrderedWriters(Generic[T]):
     """Threads that write items concurrently and settle them in order; a context manager.
 
     Its end waits until all items are settled, even if the block raised an error; after a
@@ -367,7 +367,7 @@ class Preprocessor:
     """Cleans and fingerprints pages of the source.
 
     fits: returns which documents can be stored, bool (n,); most_chars: of a cleaned text; ranks:
-    returns a sort key for each document, the best copy highest; None if the first copy is kept.
+    returns a sort key for each document with a text, the best copy highest; None: the first stays.
     """
 
     cleaner: Cleaner

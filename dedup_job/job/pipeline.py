@@ -18,13 +18,13 @@ from dedup_job.decision.decider import Decider
 from dedup_job.documents import LONGEST_ID
 from dedup_job.index import KeptIndex
 from dedup_job.job import (
+    OrderedWriters,
     Pace,
     ReferenceCollection,
     Refresher,
     Snapshots,
     Source,
     Target,
-    Writers,
     ordered_map,
     prefetch,
 )
@@ -167,7 +167,7 @@ def _over(stop: Callable[[], bool]) -> Callable[[], bool]:
 
 
 class RunProgress:
-    """The state of one run: what is decided, and what is written, some batches behind."""
+    """The state of one run: decided batches, and written ones, which are some batches behind."""
 
     def __init__(self, job: Job, *, follows: bool = False) -> None:
         """Begin the run, or resume an unfinished one; follows: it decides arriving documents."""
@@ -240,7 +240,7 @@ class RunProgress:
     def decide_all(self, batches: Iterator[Batch]) -> None:
         """Decide and write batches until the end or a stop; every decided batch is written."""
         target, settled = self._job.target, self._settled
-        with Writers(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
+        with OrderedWriters(self.write, self.settle, _BATCHES, target.writers, settled) as writers:
             for batch in batches:
                 decided = self.decide(batch)
                 writers.put(decided, alone=target.is_alone(*decided[:2]))

@@ -154,7 +154,7 @@ def _decide_kept(audited: AuditContext, rows: Rows) -> None:
 def _compare_with_source(audited: AuditContext, rows: Rows) -> None:
     stored = {one.key: one.document for one in rows if one.document}
     source = audited.target.origin.documents([*stored])
-    texts = audited.target.cleaned(source)
+    texts = audited.target.cleaned_texts(source)
     alike = [key for key, text in texts.items() if text == stored[key].content]
     expected = [source[key].with_content(texts[key]) for key in alike]
     same = audited.target.rows.same_fields([stored[key].raw for key in alike], expected)
@@ -203,7 +203,7 @@ def _decide_rows(audited: AuditContext, rows: Rows) -> None:
     for row in rows:
         row.source = source.get(row.key)
     documents = {row.key: document for row in rows if (document := row.document or row.source)}
-    texts = audited.target.cleaned(documents)
+    texts = audited.target.cleaned_texts(documents)
     for row in rows:
         row.text = texts.get(row.key, "")
     _check_skipped(audited, [row for row in rows if isinstance(row.refusal, Skipped)])

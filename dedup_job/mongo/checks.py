@@ -363,7 +363,7 @@ class Overview:
     more: int
 
 
-def look_around(client: Client, database: str | None) -> Overview:
+def possible_sources(client: Client, database: str | None) -> Overview:
     """Return the largest possible sources of one database or all, and the number of others."""
     until = time.monotonic() + _SECONDS
     names, counted = [*_listed(client, database)], list[tuple[int, Namespace]]()

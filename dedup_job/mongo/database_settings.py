@@ -1,11 +1,12 @@
 """Settings of source, target and ledger; the rank of a document by the rules of `output.keep`.
 
 A rank is a byte string: the values of the rules one after the other, then the `_id`. The document
-with the largest rank is the best copy. No rank begins with ff: a rule that reverses the order of
-its values puts a byte before them. Values have the order in which the server sorts them: numbers of
-all types by value, then text, ObjectIds, false and true, dates, timestamps. A value that
-is missing, null or of another type comes before all others, whichever way a rule sorts; `highest`
-takes numbers alone. Of equal documents the one with the lower `_id` is the better one.
+with the largest rank is the best copy. No rank begins with ff, which is the rank of one that may
+not be replaced: a rule that reverses the order of its values puts a byte before them. Values have
+the order in which the server sorts them: numbers of all types by value, then text, ObjectIds, false
+and true, dates, timestamps. A value that is missing, null or of another type comes before all
+others, whichever way a rule sorts; `highest` takes numbers alone. Of equal documents the one with
+the lower `_id` is the better one.
 """
 
 import re

@@ -14,7 +14,7 @@ from dedup_job.columns import CHANNELS, EXACT, NEAR, REASONS, Decisions, Documen
 from dedup_job.documents import Difference, Document, Pair, Quarantined, Reason, names_of
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Storing
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, number, signed
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, float_or_none, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, repeated, strings_of
 
 DOCUMENT = "document"  # field of a row with the stored document
@@ -108,7 +108,7 @@ def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
     return Pair(
         id_keys.named_key(raw),
         distance if isinstance(distance, int) else 0,
-        number(row.get("similarity")),
+        float_or_none(row.get("similarity")),
         found_by,
         differences=tuple(
             Difference(*(str(one.get(name, "")) for name in ("class", "in", "of", "text")))
@@ -116,8 +116,8 @@ def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
             if isinstance(one, dict)
         ),
         richer=richer,
-        left_out=number(row.get("left_out")) or 0,
-        probability=number(row.get("probability")),
+        left_out=float_or_none(row.get("left_out")) or 0,
+        probability=float_or_none(row.get("probability")),
     )
 
 

@@ -123,11 +123,13 @@ def stored_document(row: RawDocument, source: Source) -> Document | None:
 
 def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes, str]:
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
-    found = target.cleaned(target.origin.documents(keys))
+    found = target.cleaned_texts(target.origin.documents(keys))
     missing = [key for key in keys if key not in found]
     rows = target.reader(target.ledger).find_by_key(missing, {})
     stored = {row.key: stored_document(row, target.origin) for row in rows}
-    return found | target.cleaned({key: document for key, document in stored.items() if document})
+    return found | target.cleaned_texts(
+        {key: document for key, document in stored.items() if document}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,7 @@ def label_rows(target: TargetReader, name: str | None = None) -> list[LabelRow]:
     return [row for page in found for one in page for row in _read(one)]
 
 
-def put_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
+def write_pair_labels(target: TargetReader, rows: Sequence[LabelRow]) -> None:
     """Write labels; each replaces an earlier one of the same pair and name."""
     for writes in in_turn(map(_replacement, rows)):
         target.retry(partial(target.labels.bulk_write, writes))

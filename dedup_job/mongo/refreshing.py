@@ -259,7 +259,7 @@ class Refresher:
         return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        return {key: text for key, text in self.target.cleaned(documents).items() if text}
+        return {key: text for key, text in self.target.cleaned_texts(documents).items() if text}
 
     def _matched_by_query(self, keys: Sequence[bytes]) -> set[bytes]:
         query = self.source.query

@@ -3,8 +3,8 @@
 In docs/design.md, "A commit", these are R, the written ones W. A document that is decided again is
 removed for its new decision, a replaced kept one for a row of the ledger beside its better copy. An
 undo needs the removed ones: they are stored in chunks, rows of `T.runs` beside that of the run. An
-entry is a restore or requeue by a person, a row of `T.runs` as well. The successor is always
-written first, or takes the place of the former document.
+entry is a restore or requeue by a person, a row of `T.runs` as well. Without a transaction a
+successor is written first, or replaces the former document.
 """
 
 import struct
@@ -293,7 +293,7 @@ def encode_ledger_rows(
 def _as_dropped(target: TargetReader, replaced: Documents) -> tuple[Documents, set[int]]:
     kept = dict(zip(replaced.keys.list(), replaced.texts.texts(), strict=True))
     source = target.origin.documents([*kept])
-    now = target.cleaned(source)
+    now = target.cleaned_texts(source)
     documents = [
         Document(
             id_keys.id_value(key),

@@ -321,12 +321,12 @@ def refused_in(mark: Mapping[str, Any]) -> Pair | None:
     if not isinstance(found := mark.get("refused"), RawBSONDocument):
         return None
     original, kind = id_keys.named_key(bytes(found.raw)), str(found.get("class", ""))
-    probability = number(found.get("probability"))
-    similarity = number(found.get("similarity"))
+    probability = float_or_none(found.get("probability"))
+    similarity = float_or_none(found.get("similarity"))
     return Pair(original, 0, similarity, (), kind, probability=probability)
 
 
-def number(value: object) -> float | None:
+def float_or_none(value: object) -> float | None:
     """Return a number as float, None for another type."""
     return float(value) if isinstance(value, int | float) else None
 

@@ -82,7 +82,10 @@ class Target(TargetReader):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold the lease for the block, half-done commits reverted; LeaseHeld if it is taken."""
+        """Hold the lease for the block; LeaseHeld if it is taken.
+
+        Rights are checked and collections made; half-done commits and undos are brought to an end.
+        """
         state = self.retry(self.check)
         self.retry(self._check_rights)
         self.retry(lambda: self._create(is_new=state is None))

@@ -66,7 +66,7 @@ class TargetForm:
     source: SourceSettings
     kept: KeptRows
     ledger: LedgerRows
-    stamp: Mapping[str, Any]  # the settings that decide
+    stamp: Mapping[str, Any]  # the settings that all its runs share
     as_made: bool = False  # accept stamps of other versions of the rules: nothing is decided
     ranking: Ranking | None = None  # None if the first copy stays
 
@@ -177,7 +177,7 @@ class TargetReader:
         return self._stored.count()
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield documents kept after a run, by page; at the end StateMismatch for foreign ones."""
+        """Yield documents kept after a run or all, by page; then StateMismatch for foreign ones."""
         strange: list[bytes] = []
         count = 0
         query = None if after is None else {"dedup.run": {"$gt": after}}
@@ -219,7 +219,7 @@ class TargetReader:
         found, parts = self._stored.numbered_texts(keys)
         return found._replace(texts=self.rows.stored_to_compared(found.texts, parts=parts))
 
-    def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
+    def cleaned_texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         """Return the cleaned texts of documents by key; documents without a text are omitted."""
         texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
         return dict(zip(texts, self.rows.cleaner.clean_all([*texts.values()]), strict=True))
@@ -271,7 +271,7 @@ class TargetReader:
             values = raw_bson.fields_of(row.raw)
             group_of[row.key], digests[row.key] = values["group"], values["digest"]
         texts: dict[int, list[str]] = {group: [] for group in groups}
-        for key, text in self.cleaned(self.origin.documents([*group_of])).items():
+        for key, text in self.cleaned_texts(self.origin.documents([*group_of])).items():
             if digests.get(key) in (None, dropped_digest(text)):
                 texts[group_of[key]].append(text)
         return texts

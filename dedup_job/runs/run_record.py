@@ -55,7 +55,7 @@ class Checkpoint:
     started: datetime
     counts: Counts
     seconds: float = 0.0
-    last_id: Any = None
+    last_id: Any = None  # for people: a resumed run compares ids
     finished: bool = False
 
     def as_dict(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class Run:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Run":
-        """Return the report of a row that `as_row` wrote, without the profile."""
+        """Return the report of a row that `as_row` wrote, as far as other commands need it."""
         settings, versions = row["settings"], row.get("versions") or {}
         return cls(
             About(row["source"], row.get("target", ""), settings, versions, dry_run=False),

@@ -29,7 +29,7 @@ from dedup_job.commands.session import form_of, preprocessor_of
 from dedup_job.decision import decider as deciding
 from dedup_job.decision.decider import Decider
 from dedup_job.index import KeptIndex
-from dedup_job.job import Writers, ordered_map, prefetch
+from dedup_job.job import OrderedWriters, ordered_map, prefetch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
@@ -82,7 +82,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
             decider.on_settled()
 
     began, before = time.perf_counter(), time.process_time()
-    with prefetch(pages(), AHEAD) as read, Writers(write, settle, AHEAD) as writer:
+    with prefetch(pages(), AHEAD) as read, OrderedWriters(write, settle, AHEAD) as writer:
         for batch in ordered_map(partial(prepare, watch=Stopwatch()), read, threads):
             decisions = decider.decide(batch)
             counts += Counts.of(decisions, settings.decision.similarity)

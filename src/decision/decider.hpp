@@ -1,4 +1,4 @@
-// First wins: a document is kept unless an earlier kept document is its duplicate.
+// First wins: a document is kept unless a kept document is its duplicate.
 //
 // A document is compared with kept documents only, never with a dropped one, so unlike texts are not chained together.
 // Documents are looked up and compared in batches, in threads, and decided as if one by one. If documents have ranks, a

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.job import Pace, Writers, ordered_map, prefetch
+from dedup_job.job import OrderedWriters, Pace, ordered_map, prefetch
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(1, 4))
@@ -61,7 +61,7 @@ class Book:
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12), st.integers(1, 4))
 def test_items_written_concurrently_are_settled_in_order_and_some_alone(items, threads):
     book = Book()
-    with Writers(book.write, book.settle, 2, threads) as writers:
+    with OrderedWriters(book.write, book.settle, 2, threads) as writers:
         for number, (item, alone) in enumerate(items, 1):
             if alone:
                 book.alone.add(number)
@@ -72,7 +72,7 @@ def test_items_written_concurrently_are_settled_in_order_and_some_alone(items, t
 
 def test_two_items_are_written_concurrently():
     both = threading.Barrier(2, timeout=60)
-    with Writers(lambda *_: both.wait(), lambda *_: None, 2, 2) as writers:
+    with OrderedWriters(lambda *_: both.wait(), lambda *_: None, 2, 2) as writers:
         writers.put(1)
         writers.put(2)
 
@@ -89,7 +89,7 @@ def test_after_an_error_no_later_item_is_settled():
             behind.set()
 
     with pytest.raises(KeyError):
-        hand_over(Writers(write, lambda item, _: settled.append(item), 2, 2), *range(99))
+        hand_over(OrderedWriters(write, lambda item, _: settled.append(item), 2, 2), *range(99))
     assert settled == [0, 1]
 
 
@@ -103,7 +103,7 @@ def hand_over(writers, *items, then=None):
 
 def test_queued_items_are_settled_although_the_block_raises():
     settled = []
-    writers = Writers(lambda *_: None, lambda item, _: settled.append(item), 5)
+    writers = OrderedWriters(lambda *_: None, lambda item, _: settled.append(item), 5)
     with pytest.raises(KeyError):
         hand_over(writers, 1, 2, then=KeyError)
     assert settled == [1, 2]
@@ -123,7 +123,7 @@ def test_a_keyboard_interrupt_waits_only_for_the_items_in_work():
 
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        hand_over(Writers(write, lambda *_: None, 5, patience=0.1), 1, 2, then=Interrupted)
+        hand_over(OrderedWriters(write, lambda *_: None, 5, patience=0.1), 1, 2, then=Interrupted)
     assert time.monotonic() - start < 30
     release.set()
     time.sleep(0.1)

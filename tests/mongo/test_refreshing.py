@@ -103,9 +103,9 @@ def test_each_option_is_for_one_kind_of_change(database, on_change, on_delete):
     is_done = {"changed": on_change == "refresh", "deleted": on_delete == "remove"}
     assert run_here(database, **options).refreshed == is_done
     assert {*database.target.distinct("_id")} == ({0, 1} if is_done["changed"] else {0})
-    gone = {id_ for id_, what in ((1, "changed"), (2, "deleted")) if is_done[what]}
-    assert {*database["target.ledger"].distinct("_id")} == {1, 2, 3} - gone
-    assert {*database["target.changed"].distinct("_id")} == {1, 2} - gone
+    left = {id_ for id_, what in ((1, "changed"), (2, "deleted")) if is_done[what]}
+    assert {*database["target.ledger"].distinct("_id")} == {1, 2, 3} - left
+    assert {*database["target.changed"].distinct("_id")} == {1, 2} - left
 
 
 @pytest.mark.standalone
