@@ -79,7 +79,7 @@ JIEBAS = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]")
 
 
 def naive_route(text, top_k=30, *, ngram=3, weighting="tfidf"):
-    """Return what a fingerprint is made of ("words", "n-grams", "whole text"), and its features."""
+    """Return the kind of features of a text ("words", "n-grams", "whole text"), and these."""
     keywords = naive_keywords(text, top_k, weighting=weighting)
     enough = min(top_k, 5) if top_k else 10
     if len(keywords) >= enough and (ngram == 0 or is_jiebas(text)):
