@@ -108,6 +108,14 @@ def test_each_option_is_for_one_kind_of_change(database, on_change, on_delete):
     assert {*database["target.changed"].distinct("_id")} == {1, 2} - left
 
 
+def test_a_refresh_that_read_all_leaves_no_change_unseen(database):
+    other_query = {"source__query": '{"_id": {"$ne": 1}}'}  # whose bookmark is none of the first
+    for flags, is_unseen in (({}, None), (other_query, True), (REFRESH, False)):
+        database.source.insert_one({"text": OTHER})
+        run_here(database, **flags)
+        assert database["target.state"].find_one("state").get("unseen") is is_unseen
+
+
 @pytest.mark.standalone
 def test_promote_keeps_a_copy_of_a_deleted_document_and_an_only_copy(any_database, tmp_path):
     any_database.source.insert_many(versions(30))
