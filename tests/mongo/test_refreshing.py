@@ -201,10 +201,12 @@ def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database
     assert {d["text"] for d in any_database.target.find()} == {OTHER, OTHER[::-1]}
 
 
-def test_a_change_during_a_stopped_run_is_seen_later(database):
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_change_during_a_stopped_run_is_seen_later(database, is_first):
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
-    run_here(database, limit=10)
+    if not is_first:
+        run_here(database, limit=10)
     with killed_at("insert target", 2):
         run_here(database, run__batch_documents=5)
     changed = database.target.find_one({"text": {"$not": {"$regex": "<"}}})["_id"]
