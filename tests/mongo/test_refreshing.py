@@ -207,7 +207,7 @@ def test_a_change_during_a_stopped_run_is_seen_later(database, is_first):
     database.source.insert_many(documents)
     if not is_first:
         run_here(database, limit=10)
-    with killed_at("insert target", 2):
+    with killed_at("insert target", 4):
         run_here(database, run__batch_documents=5)
     changed = database.target.find_one({"text": {"$not": {"$regex": "<"}}})["_id"]
     database.source.update_one({"_id": changed}, {"$set": {"text": OTHER}})
