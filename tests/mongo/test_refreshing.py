@@ -10,7 +10,7 @@ from tests.mongo.test_follow import decided, eventually, following
 from tests.mongo.test_keep import stored, versions
 from tests.mongo.test_run import TEXTS
 from tests.proving import command, good, refused, wrong
-from tests.running import run_here
+from tests.running import one_writer, run_here
 from tests.wire import killed_at
 
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
@@ -202,7 +202,8 @@ def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_change_during_a_stopped_run_is_seen_later(database, is_first):
+def test_a_change_during_a_stopped_run_is_seen_later(database, monkeypatch, is_first):
+    one_writer(monkeypatch)
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
     if not is_first:
