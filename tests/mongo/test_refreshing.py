@@ -5,6 +5,7 @@ from bson import Int64
 
 from dedup_job.demo import make_corpus
 from dedup_job.messages import UsageError
+from dedup_job.mongo import refreshing
 from dedup_job.runs.status import Check
 from tests.mongo.test_follow import decided, eventually, following
 from tests.mongo.test_keep import stored, versions
@@ -108,9 +109,20 @@ def test_each_option_is_for_one_kind_of_change(database, on_change, on_delete):
     assert {*database["target.changed"].distinct("_id")} == {1, 2} - left
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_group_too_large_for_one_commit_stays_and_is_named(database, monkeypatch, caplog, most):
+    monkeypatch.setattr(refreshing, "_MOST", most)
+    database.source.insert_many([{"_id": i, "text": TEXTS[1]} for i in (1, 2)])
+    run_here(database)
+    database.source.update_one({"_id": 1}, {"$set": {"text": OTHER}})
+    is_too_large = most == 1
+    assert run_here(database, **REFRESH).refreshed["changed"] == (0 if is_too_large else 1)
+    assert ("stay as they were decided" in caplog.text) == is_too_large
+
+
 def test_a_refresh_that_read_all_leaves_no_change_unseen(database):
     other_query = {"source__query": '{"_id": {"$ne": 1}}'}  # whose bookmark is none of the first
-    for flags, is_unseen in (({}, None), (other_query, True), (REFRESH, False)):
+    for flags, is_unseen in (({}, None), (other_query, True), (REFRESH, False), ({}, False)):
         database.source.insert_one({"text": OTHER})
         run_here(database, **flags)
         assert database["target.state"].find_one("state").get("unseen") is is_unseen

@@ -9,6 +9,7 @@ from bson.raw_bson import RawBSONDocument
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo import undoing
 from dedup_job.mongo.undoing import Undone
+from tests.mongo.test_keep import KEEP
 from tests.mongo.test_odd_documents import keys_of, odd_ids
 from tests.mongo.test_run import questions
 from tests.proving import command, good, refused
@@ -143,13 +144,24 @@ def restored(database, *more):
 
 
 def with_better_copies(database):
-    for id_ in (2, 1):  # of equal copies the lower `_id` is the better one
-        database.source.insert_many([{"_id": id_ + n, "text": FIRST} for n in (0, 10)])
-        run_here(database, output__keep=["longest"])
+    """Run 2 replaces documents that run 1 kept, and one that it kept itself."""
+    for ids in ((1, 2), (3, 4, 5)):
+        text = {1: FIRST, 2: OTHER, 3: FIRST, 4: THIRD, 5: THIRD}
+        database.source.insert_many([{"_id": i, "text": text[i], "updated": i} for i in ids])
+        run_here(database, run__batch_documents=1, **KEEP)
+
+
+def cut_off(database):
+    database.source.insert_one({"_id": 0, "text": FIRST})
+    run_here(database)
+    database.source.insert_many([{"_id": i, "text": OTHER} for i in range(1, 9)])
+    with killed_at("insert target.ledger", 3):
+        run_here(database, run__batch_documents=1)
 
 
 @pytest.mark.parametrize(
-    "made_by", [refreshed, with_better_copies, restored, lambda d: restored(d, "--requeue")]
+    "made_by",
+    [refreshed, with_better_copies, cut_off, restored, lambda d: restored(d, "--requeue")],
 )
 def test_the_plan_of_an_undo_is_what_it_does(any_database, monkeypatch, made_by):
     results, plan, undo = list[Undone](), undoing.undo_plan, undoing.undo
