@@ -3,9 +3,11 @@
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import bson
 import pymongo
 from bson.binary import Binary
 from bson.raw_bson import RawBSONDocument
@@ -40,12 +42,35 @@ _USUAL_CORES = 4  # of a server
 _MOST_KEYS = 15 << 20  # bytes of a journal row
 
 
+class _Rows:
+    """Concatenated raw documents, which the driver writes as they are, like a RawBSONDocument."""
+
+    _type_marker = getattr(RawBSONDocument, "_type_marker", None)
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+
+@cache
+def takes_many() -> bool:
+    """Return whether this version of the driver writes many raw documents in place of one."""
+    two = bson.encode({"a": 1}) * 2
+    try:
+        return bson.encode(_Rows(two)) == two  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001  # a later driver may raise any
+        return False
+
+
 def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession | None) -> None:
-    """Insert raw documents; BulkWriteError names the refused ones, after all others."""
+    """Insert contiguous raw documents; BulkWriteError names the refused ones, after all others."""
     errors: dict[str, list[Any]] = {"writeErrors": [], "writeConcernErrors": []}
-    labels, first = set[str](), 0
-    for part in batched_by_size(rows.list(), len, _MOST_BYTES, MOST_ROWS):
-        raws = [*map(RawBSONDocument, part)]
+    labels = set[str]()
+    numbers, lengths = range(len(rows.lengths)), rows.lengths.tolist()
+    for part in batched_by_size(numbers, lengths.__getitem__, _MOST_BYTES, MOST_ROWS):
+        first, last = part[0], part[-1]
+        some = rows.take(slice(first, last + 1))
+        data = rows.data[some.starts[0] : some.starts[-1] + some.lengths[-1]]
+        raws = [_Rows(data.tobytes())] if takes_many() else [*map(RawBSONDocument, some.list())]
         command: dict[str, Any] = {"insert": collection.name, "documents": raws, "ordered": False}
         if session is None:  # a transaction has its own
             command["writeConcern"] = collection.write_concern.document
@@ -55,7 +80,6 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
         if "writeConcernError" in reply:
             errors["writeConcernErrors"].append(reply["writeConcernError"])
         labels.update(reply.get("errorLabels", ()))
-        first += len(part)
     if any(errors.values()):
         raise BulkWriteError({**errors, "errorLabels": [*labels]})
 

@@ -231,7 +231,18 @@ def rows_of(count, size=10):
     return strings_of([bson.encode({"_id": i, "text": "x" * size}) for i in range(count)])
 
 
+@pytest.fixture(params=[True, False])
+def either_way(request, monkeypatch):
+    """Make the driver take many documents as one, or refuse, as a later one might."""
+    monkeypatch.setattr(commits, "takes_many", lambda: request.param)
+
+
+def test_this_driver_takes_many_as_one():
+    assert commits.takes_many()
+
+
 @pytest.mark.standalone
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize(("count", "size"), [(1, 10), (3000, 10), (40, 1_000_000)])
 def test_all_are_inserted_byte_for_byte(any_database, count, size):
     rows = rows_of(count, size)
