@@ -12,6 +12,7 @@ from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.raw_bson import RAW
 from dedup_job.mongo.reading import majority
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES
 from tests.faults.bad_document_kinds import KINDS
 from tests.mongo.test_run import questions
 from tests.proving import command, good
@@ -201,3 +202,14 @@ def test_a_far_date_is_later_or_earlier_than_any_other(any_database, rule, kept)
     any_database.source.insert_many({"_id": n, "text": text, "at": d} for n, d in dates.items())
     run_here(any_database, output__keep=[rule])
     assert any_database.target.distinct("_id") == [kept]
+
+
+@pytest.mark.parametrize("text", ["cleaned", "original"])
+def test_a_document_that_its_cleaned_text_makes_too_large_is_quarantined(database, text):
+    marked = "<u>甲</u>" * 2000  # which cleaning makes longer: [甲]{.underline}
+    pad = bytes(MAX_DOCUMENT_BYTES - len(marked.encode()) - 9000)
+    database.source.insert_one({"_id": 1, "text": marked, "pad": pad})
+    run_here(database, output__text=text)
+    kept, ledger = outcome(database)
+    found = [row["reason"] for row in ledger] if text == "cleaned" else [one["_id"] for one in kept]
+    assert found == (["too_large"] if text == "cleaned" else [1])
