@@ -221,7 +221,7 @@ def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
     at = text.rfind("@", floor, brace)
     if at >= 0 and _AT_RULE.fullmatch(text, at, brace):
         return at, True
-    start, marked = None, False  # read backwards, as long as each word can be part of a selector
+    start, marked = None, False
     for token in reversed(list(_TOKEN.finditer(text, floor, brace))):
         if gap := token["gap"]:
             if start is not None and "\n" in gap and "," not in gap:

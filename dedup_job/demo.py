@@ -351,7 +351,7 @@ def _decided(database: Database[dict[str, Any]]) -> Mapping[int, list[str]]:
 
 
 def score(corpus: Sequence[Mapping[str, Any]], decided: Mapping[int, Sequence[str]]) -> list[Row]:
-    """Return a row for each kind; decided: decisions by `_id`, of which one is expected."""
+    """Return a row for each kind; decided: by `_id`, the decisions on each document."""
     planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
     for each in corpus:
         expected = Kind[each["kind"].upper()].expected

@@ -22,7 +22,7 @@ _LONGEST = (
 )
 # To make an index or to drop a database waits for the journal: 20 ms, not the 100 of the default.
 _PROMPT = ("--journalCommitInterval", "20")
-_QUIET = ("--setParameter", "diagnosticDataCollectionEnabled=false")  # nobody reads these
+_QUIET = ("--setParameter", "diagnosticDataCollectionEnabled=false")  # which no test reads
 _numbers = itertools.count()
 
 

@@ -98,23 +98,23 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(slots=True)
 class Lines:
-    """A page of JSON lines: numbers in the file, bytes, and the fields that hold the text.
-
-    objects: the decoded lines, set by `contents`; {} for an invalid line.
-    """
+    """A page of JSON lines: numbers in the file, bytes, values, and the fields with the text."""
 
     numbers: Sequence[int]
     lines: Sequence[bytes]
+    values: Sequence[dict[str, Any] | Quarantined]
     fields: TextFields
-    objects: Sequence[dict[str, Any]] = ()
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """The values, {} for a line that is no object."""
+        return [value if isinstance(value, dict) else {} for value in self.values]
 
     def contents(self) -> list[Content]:
         """Return the text of each line, or the reason why it has none."""
-        values = [_value(line) for line in self.lines]
-        self.objects = [value if isinstance(value, dict) else {} for value in values]
         return [
             _content(value, line, self.fields) if isinstance(value, dict) else value
-            for value, line in zip(values, self.lines, strict=True)
+            for value, line in zip(self.values, self.lines, strict=True)
         ]
 
     def row_bytes(self, rows: Sequence[int], texts: Mapping[int, str]) -> bytes:
@@ -127,7 +127,8 @@ class Lines:
 
     def _with_parts(self, row: int, parts: Sequence[str]) -> bytes:
         # texts in arrays and objects are not replaced
-        line, texts, value = self.lines[row].decode(), iter(parts), self.objects[row]
+        line, texts = self.lines[row].decode(), iter(parts)
+        value = cast("dict[str, Any]", self.values[row])  # it has a text
         for number, old in self.fields.values(value):
             new = with_texts(old, texts)
             line = with_text(line, self.fields.paths[number], new) if type(old) is str else line
@@ -162,7 +163,7 @@ class JsonLinesReader:
     def pages(self) -> Iterator[Lines]:
         """Yield all lines but blank ones; UsageError if no row of the first page has a field."""
         for index, (numbers, lines) in enumerate(_paged(self._read())):
-            page = Lines(numbers, lines, self._fields)
+            page = Lines(numbers, lines, [*map(_value, lines)], self._fields)
             if index == 0:
                 self._check(page)
             yield page
@@ -184,15 +185,15 @@ class JsonLinesReader:
                 yield number, line, len(line)
 
     def _check(self, page: Lines) -> None:
-        page.contents()
-        absent = {path[0] for path in self._fields.paths}.difference(*page.objects)
-        if absent and any(page.objects):
+        objects = page.objects
+        absent = {path[0] for path in self._fields.paths}.difference(*objects)
+        if absent and any(objects):
             raise UsageError(
                 "none of the first {number:,} rows has the field {field!r}. {found} Name one "
                 "with --field.",
                 number=len(page.numbers),
                 field=min(absent),
-                found=text_field_summary(page.objects),
+                found=text_field_summary(objects),
             )
 
 

@@ -230,7 +230,7 @@ def _both(query: Mapping[str, Any] | None, ids: Mapping[str, Any]) -> Mapping[st
 
 def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
     """Return whether none of the collections holds a document."""
-    return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
+    return all(next(c.find({}, BY_ID).limit(1), None) is None for c in collections)
 
 
 def estimated(collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy) -> int:

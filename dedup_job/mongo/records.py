@@ -16,7 +16,7 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.id_keys import equality_key, readings, shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import BY_ID, ID_PAGE, PAGE, Reader, in_turn
+from dedup_job.mongo.reading import BY_ID, ID_PAGE, PAGE, in_turn
 from dedup_job.mongo.rows import mark_in, refused_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -60,7 +60,7 @@ class Records:
         """Return the records of all readings of a written `_id`, the decided ones first."""
         keys, stored_keys = [*map(id_keys.key_from_value, readings(written))], dict[bytes, bytes]()
         for collection in (self.target.source, *self.target.decided):
-            rows = Reader(collection).look_up(id_keys.id_filter(keys), BY_ID)
+            rows = self.target.reader(collection).look_up(id_keys.id_filter(keys), BY_ID)
             stored_keys |= {equality_key(row.key): row.key for row in rows}
         read = [stored_keys.get(equality_key(key)) for key in keys]
         found = [self.of(key) for key in dict.fromkeys(read) if key is not None]
@@ -104,7 +104,7 @@ class Records:
         """Return the record of the document with this key."""
         source = self.target.origin.documents([key]).get(key)
         record = Record(key, None, None, source)
-        for row in Reader(self.target.ledger).find_by_key([key], {}):
+        for row in self.target.reader(self.target.ledger).find_by_key([key], {}):
             record = self._with(row, source)[1]
         return replace(record, kept=self.kept(key))
 

@@ -174,7 +174,7 @@ class Refresher:
             missing = [copy for copy in copies[group] if not copy.is_held and removes]
             keys = _ordered([copy.key for copy in stored] + ([] if is_deleted else [head]))
             is_whole = all(copy.is_ours for copy in [*stored, *missing])
-            if len(keys) > _MOST:
+            if is_too_large := len(keys) > _MOST:
                 message = Message(
                     "_id {id} and its copies, {number:,} documents, stay as they were decided: at "
                     "most {most:,} are decided again in one commit.",
@@ -183,7 +183,7 @@ class Refresher:
                     most=_MOST,
                 )
                 log.warning(message)
-            if not (is_whole and is_succeeded) or len(keys) > _MOST:
+            if not (is_whole and is_succeeded) or is_too_large:
                 del plan.heads[head]
                 continue
             plan.deleted |= {copy.key for copy in missing}

@@ -115,7 +115,7 @@ class Sampler:
             *([] if seed is None else [{"$project": {"at": self._at_random(seed)}}]),
             {"$sort": {**order, "_id": 1}},
             {"$limit": count},
-            {"$project": {"_id": 1}},
+            {"$project": BY_ID},
         ]
         return self._read(self._reader.aggregate(steps), texts=texts)
 

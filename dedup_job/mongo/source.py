@@ -175,10 +175,9 @@ class Source(DocumentReader):
             self._record(merged)
             ordered = change_stream.sorted_key_lists(self._candidates(merged))
             new = (part for keys in ordered for part in self._undecided_keys(keys) if part)
-            matching = (
+            self._arrivals = [
                 part for part in new if not self.query or self.present_keys(part, self.query)
-            )
-            self._arrivals = [*matching]
+            ]
             if self._arrivals or self.changed != before:
                 return True
         return False

@@ -251,11 +251,11 @@ class Target(TargetReader):
         own, uuids = [self.documents, self.ledger, self.runs], dict[str, bytes]()
         for one in (self.source, *own, self.state.collection, self.changes.collection):
             only = {"name": one.name, "type": "collection"}
+            found = {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
             with suppress_codes(UNAUTHORIZED):
-                for row in one.database.list_collections(filter=only):
-                    uuids[one.full_name] = bytes(row["info"]["uuid"])
-                continue
-            uuids |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
+                rows = one.database.list_collections(filter=only)
+                found = {f"{one.database.name}.{r['name']}": bytes(r["info"]["uuid"]) for r in rows}
+            uuids |= found
         return uuids
 
     def _replaced_collections(self) -> Iterator[str]:

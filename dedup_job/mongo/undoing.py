@@ -244,9 +244,11 @@ def _bring_back(
 
 
 def _keys_of_other_runs(target: Target, run: int, keys: _Keys) -> set[bytes]:
-    (kept, own), (ledger, rows) = target.of_run(run)
-    documents = target.reader(kept).present_keys([*keys], {"$nor": [own]})
-    return documents | target.reader(ledger).present_keys([*keys], {"$nor": [rows]})
+    found = (
+        target.reader(collection).present_keys([*keys], {"$nor": [own]})
+        for collection, own in target.of_run(run)
+    )
+    return set[bytes]().union(*found)
 
 
 def _delete(target: Target, run: int, progress: Progress, stay: _Keys) -> tuple[list[int], int]:

@@ -129,19 +129,23 @@ class Run:
     def warnings(self) -> list[Message]:
         """Warnings about the result."""
         strange, scanned = self.counts.reasons.get("not_text", 0), self.counts.scanned
-        not_text = Message(
-            "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
-            "text in --field, such as numbers alone; they are not compared, and skipped.",
-            share=strange / max(scanned, 1),
-            number=strange,
-        )
-        most = Counter(self.differing).most_common(_SHOWN)
-        differing = Message(
-            "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
-            "is compared; it takes several fields, with commas.",
-            fields=", ".join(f"{name} {number:,}" for name, number in most),
-        )
-        return [not_text] * (strange > scanned * _NOT_TEXT) + [differing] * bool(most)
+        found = list[Message]()
+        if strange > scanned * _NOT_TEXT:
+            message = Message(
+                "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
+                "text in --field, such as numbers alone; they are not compared, and skipped.",
+                share=strange / scanned,
+                number=strange,
+            )
+            found.append(message)
+        if most := Counter(self.differing).most_common(_SHOWN):
+            message = Message(
+                "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
+                "is compared; it takes several fields, with commas.",
+                fields=", ".join(f"{name} {number:,}" for name, number in most),
+            )
+            found.append(message)
+        return found
 
     @property
     def number(self) -> int:
